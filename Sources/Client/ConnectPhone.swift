@@ -4,7 +4,7 @@ import HTTP1
 import JSONCoding
 import Wire
 
-/// What Bisq Connect shows (Bisq 2, `DeviceRegistrationService.java`; bisq-mobile).
+/// A message that Bisq Connect shows (Bisq 2, `DeviceRegistrationService.java`; bisq-mobile).
 package struct ConnectMessage: Equatable, Sendable {
     package enum Category: String, CaseIterable, Sendable {
         case general
@@ -80,7 +80,7 @@ package struct ConnectPhone: Sendable {
         try ConnectMessage(try fields(in: encrypted))
     }
 
-    /// What is inside, whatever it may be.
+    /// Decrypts a message and returns its fields, whatever they may be.
     func fields(in encrypted: String) throws(PhoneError) -> JSON.Object {
         guard let sealed = Base64.decode(encrypted), sealed.count > ConnectPhone.nonceLength else {
             throw .unreadableText

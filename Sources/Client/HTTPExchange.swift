@@ -6,7 +6,7 @@ package enum HTTPExchangeError: Error, Equatable, CustomStringConvertible {
     case dial(PeerDialError)
     case connectionEnded(StreamEnd)
     case noAnswer(after: Duration)
-    /// What came is no HTTP.
+    /// The answer is no HTTP.
     case notHTTP(HTTPFault)
 
     package var description: String {
@@ -69,7 +69,7 @@ package final class HTTPExchange: StreamHandler {
         ).0
     }
 
-    /// The same, with what came behind the answer, where that ends HTTP on the connection. Reading is paused then.
+    /// Returns the answer and the bytes behind it, where it ends HTTP on the connection. Reading is paused then.
     static func answerAndRest(
         to request: HTTPRequest, host: String, over stream: Stream, unread: [UInt8], deadline: Duration,
         longest: Int = HTTPLimits().body

@@ -72,7 +72,7 @@ package struct Phone: Sendable {
         try MobileMessage(try fields(in: encrypted), for: pairingToken.platform)
     }
 
-    /// What is inside, whatever it may be.
+    /// Decrypts a message and returns its fields, whatever they may be.
     func fields(in encrypted: String) throws(PhoneError) -> JSON.Object {
         let message: MessageString
         do {

@@ -40,7 +40,7 @@ package enum TrustedNodeError: Error, Equatable, CustomStringConvertible {
     case socket(WebSocket.OpeningError)
     /// The pairing code is unknown, used or over.
     case codeRefused
-    /// What it said has not the form that Bisq 2's answers have; at which step.
+    /// The answer at this step has not the form that Bisq 2's answers have.
     case unreadable(String)
     case refused(step: String, status: Int64)
     case noAnswer(after: Duration)
@@ -69,7 +69,7 @@ package struct TrustedNode {
     package let deadline: Duration
 
     private static let devices = "/api/v1/mobile-devices/registrations"
-    /// What the node's owner reads in its list of clients.
+    /// The name that the node's owner reads in its list of clients.
     package static let clientName = "Onionbell"
 
     /// - Parameter host: As HTTP's Host field has it.

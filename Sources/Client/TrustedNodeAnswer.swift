@@ -1,14 +1,14 @@
 import JSONCoding
 
-/// What a trusted node's answers hold, as far as a registration needs it. The node is called by an address from a pairing
-/// code: what comes from there is anybody's.
+/// The part of a trusted node's answers that a registration needs. The node is called by an address from a pairing code:
+/// what comes from there is anybody's.
 enum TrustedNodeAnswer {
     struct Session: Equatable {
         let client: String
         let id: String
     }
 
-    /// What became of a request inside the WebSocket.
+    /// The result of a request inside the WebSocket.
     enum Call: Equatable {
         case status(Int64)
         /// An event of a subscription, or the answer to another request.

@@ -1,7 +1,7 @@
 import Encodings
 
-/// What a trusted node of Bisq 2 shows to pair a client: the text of its QR code, which also lies in its data directory as
-/// `pairing_qr_code.txt`.
+/// The code that a trusted node of Bisq 2 shows to pair a client: the text of its QR code, which also lies in its data
+/// directory as `pairing_qr_code.txt`.
 ///
 /// Base64 for URLs of: version 1, the pairing code with 2 bytes of length, the WebSocket's URL likewise, flags, and what
 /// these announce. The pairing code: version 1, its id, milliseconds since 1970 of its end (8), permissions (4 bytes of

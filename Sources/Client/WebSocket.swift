@@ -6,7 +6,7 @@ import Reactor
 /// One WebSocket on the event loop (RFC 6455), at either end.
 @EventLoop
 package final class WebSocket: StreamHandler {
-    /// What a WebSocket is opened with at the client's end.
+    /// The request that opens a WebSocket at the client's end.
     package struct Opening: Sendable {
         package var host: String
         package var path: String
@@ -129,7 +129,7 @@ package final class WebSocket: StreamHandler {
     package func ping(_ bytes: [UInt8] = []) { write(WebSocketMessage.ping(bytes).encoded(mask: mask)) }
     package func pong(_ bytes: [UInt8]) { write(WebSocketMessage.pong(bytes).encoded(mask: mask)) }
 
-    /// What has been read already still comes.
+    /// Pauses reading. Messages that have been read already still come.
     package func pauseReading() { if !isOver { stream.pauseReading() } }
     package func resumeReading() { if !isOver { stream.resumeReading() } }
 

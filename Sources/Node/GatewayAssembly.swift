@@ -25,7 +25,7 @@ package enum GatewayAssembly {
         let reload: @EventLoop (any ConfiguredApp, @escaping FileReader) async throws(SettingsFault) -> Void
     }
 
-    /// What validation needs to know of the apps.
+    /// Returns the apps, as validation needs to know them.
     package static func apps(of settings: Settings) -> [App] {
         settings.apps.map { app in
             App(

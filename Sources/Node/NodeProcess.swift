@@ -106,7 +106,7 @@ private final class NodeLife {
     private var whenEnded: CheckedContinuation<Void, Never>?
     private var patience: Timer!
 
-    /// What is in the outbox is safe however the process ends: longer than this nobody waits.
+    /// The longest time of a stop. What is in the outbox is safe however the process ends: longer than this nobody waits.
     private static let longestStop: Duration = .milliseconds(9500)
 
     init(_ node: RelayNode, _ service: ServiceManager, _ log: Logger, _ lines: LineSink) {

@@ -317,7 +317,7 @@ final class RelayNode {
         await task.value
     }
 
-    /// Of the 9.5 seconds that a stop may take; tor and the management endpoint have the rest.
+    /// The part of the 9.5 seconds of a stop that deliveries may take; tor and the management endpoint have the rest.
     private static let longestDelivery: Duration = .seconds(8)
 
     private func takeDown() async {

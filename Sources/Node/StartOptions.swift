@@ -1,4 +1,4 @@
-/// What the command line of the node asks for.
+/// The request of the node's command line.
 package enum StartOptions: Equatable {
     case run(configuration: String)
     case help

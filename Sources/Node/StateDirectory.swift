@@ -17,7 +17,7 @@ package struct StateDirectory: ~Copyable {
     var onionAddress: String { path + "/onion-address" }
     package var outbox: String { StateDirectory.outbox(in: path) }
     var torDirectory: String { path + "/tor" }
-    /// What the status page tells of the time before a restart.
+    /// The file from which the status page knows the time before a restart.
     var history: String { path + "/history" }
     var statusSocket: String { StateDirectory.statusSocket(in: path) }
 
@@ -81,7 +81,7 @@ package struct StateDirectory: ~Copyable {
         self.lock = lock
     }
 
-    /// What is at this path can be taken, or there is nothing yet.
+    /// Throws unless what is at this path can be taken, or there is nothing yet.
     package static func check(_ path: String) throws(NodeError) {
         var status = stat()
         guard stat(path, &status) == 0 else {
@@ -183,7 +183,7 @@ package struct StateDirectory: ~Copyable {
     /// The key under which digests are made: made once, 32 random bytes in hex.
     package func digestKey() throws(NodeError) -> Secret { try StateDirectory.digestKey(in: path) }
 
-    /// The same for commands beside the node.
+    /// Returns the key, for commands beside the node.
     package static func digestKey(in path: String) throws(NodeError) -> Secret {
         try key("digest-key", in: path, without: "the memory of duplicates and the registrations of phones")
     }
@@ -191,7 +191,7 @@ package struct StateDirectory: ~Copyable {
     /// The identity of the door for Status' clients, made once in the same way.
     func statusKey() throws(NodeError) -> Secret { try StateDirectory.statusKey(in: path) }
 
-    /// The same for commands beside the node.
+    /// Returns the key, for commands beside the node.
     package static func statusKey(in path: String) throws(NodeError) -> Secret {
         try key("status-key", in: path, without: "the registrations of phones")
     }

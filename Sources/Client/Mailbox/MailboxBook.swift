@@ -2,7 +2,7 @@ import Encodings
 import JSONCoding
 import Wire
 
-/// What a reader of a mailbox keeps between its runs: how it reads, what it has seen, and the list that it shows.
+/// The book that a reader of a mailbox keeps between its runs: how it reads, what it has seen, and the list that it shows.
 package struct MailboxBook: Equatable, Sendable {
     package struct Entry: Equatable, Sendable {
         package let id: String
@@ -59,7 +59,7 @@ package struct MailboxBook: Equatable, Sendable {
 
     package init(_ access: Access) { self.access = access }
 
-    /// Where to go on.
+    /// The id of the last message seen, behind which reading goes on.
     package var last: String? { seen.last?.wrappedValue }
 
     package func has(_ id: String) -> Bool { seen.contains(ByteText(id)) }

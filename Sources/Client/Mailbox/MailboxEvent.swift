@@ -1,9 +1,9 @@
 import Encodings
 import JSONCoding
 
-/// What a mailbox's door says in one line (ntfy, docs/subscribe/api.md).
+/// One line of a mailbox's door (ntfy, docs/subscribe/api.md).
 package enum MailboxEvent: Equatable, Sendable {
-    /// What lies there follows.
+    /// The beginning: what lies there follows.
     case open
     case message(MailboxNote)
     /// Nothing to show.

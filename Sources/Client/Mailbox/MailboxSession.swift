@@ -13,7 +13,7 @@ package final class MailboxSession {
         case lost
         /// Nothing came for so long.
         case silent(after: Duration)
-        /// What came is not ntfy's.
+        /// The bytes are not ntfy's.
         case unreadable
         /// A message could not be taken; nothing behind it is acknowledged.
         case notTaken

@@ -5,7 +5,7 @@ import Wire
 extension ReceivedMessage {
     private static let notice = "OnionbellNotice|"
 
-    /// What lies in a mailbox: opened with the key of a pairing token, unless it was published.
+    /// Opens a note of a mailbox with the key of a pairing token, unless it was published.
     package init(opening note: MailboxNote, with token: PairingToken) throws(PhoneError) {
         guard let published = note.published else {
             try self.init(opening: note.text, with: token)

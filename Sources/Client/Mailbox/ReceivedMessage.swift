@@ -1,7 +1,7 @@
 import Encodings
 import JSONCoding
 
-/// What a reader of a mailbox shows, whoever sent it: Bisq 1, Bisq 2, or the node itself.
+/// A message as a reader of a mailbox shows it, whoever sent it: Bisq 1, Bisq 2, or the node itself.
 ///
 /// It takes more than the phones' apps do: a field that is missing is empty, and a kind that is new is ``Kind/general``.
 package struct ReceivedMessage: Equatable, Sendable {
@@ -15,12 +15,13 @@ package struct ReceivedMessage: Equatable, Sendable {
         case erase = "ERASE"
         case chat = "CHAT"
         case general = "GENERAL"
-        /// Of a publisher of the mailbox's owner: it is not encrypted, and whatever it says nothing is done for it.
+        /// A message of a publisher of the mailbox's owner: it is not encrypted, and whatever it says nothing is done for
+        /// it.
         case published = "PUBLISHED"
-        /// Of the node: it is not encrypted, and no sender can send it.
+        /// A message of the node: it is not encrypted, and no sender can send it.
         case node = "NODE"
 
-        /// Where Bisq sends no title.
+        /// The title where Bisq sends none.
         package var words: String {
             switch self {
             case .setupConfirmation: "Bisq has accepted this phone"
@@ -58,7 +59,7 @@ package struct ReceivedMessage: Equatable, Sendable {
         self.sentDate = max(0, sentDate)
     }
 
-    /// What fields of these names say.
+    /// Reads the fields of these names.
     init(_ kind: Kind, _ fields: JSON.Object, trade: String, sent: String) {
         self.init(
             kind: kind, title: fields["title"]?.string ?? "", message: fields["message"]?.string ?? "",

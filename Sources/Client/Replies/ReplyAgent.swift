@@ -1,6 +1,6 @@
 import Wire
 
-/// What Bisq's agent makes of what comes to it: which replies are acted upon, and what the phone is told of them.
+/// The decisions of Bisq's agent about replies: which are acted upon, and which answer the phone gets.
 package struct ReplyAgent: Sendable {
     package enum Verdict: Equatable, Sendable {
         /// To be done, once the window is on the disk.
@@ -11,13 +11,13 @@ package struct ReplyAgent: Sendable {
         case drop(ReplyFault)
     }
 
-    /// What the phone is told, as the kind of a reply whose text is the counter of the phone's.
+    /// The answer to the phone, as the kind of a reply whose text is the counter of the phone's.
     package enum Answer: String, CaseIterable, Sendable {
         case done
         case failed
         case unknown
 
-        /// What is told of a phone's reply; `nil`: it is about another one.
+        /// Reads the answer to a phone's reply; `nil`: it is about another one.
         package init?(_ reply: PhoneReply, to counter: Int64) {
             guard reply.text == "\(counter)" else { return nil }
             self.init(rawValue: reply.kind)
@@ -48,7 +48,7 @@ package struct ReplyAgent: Sendable {
         }
     }
 
-    /// What the phone is sent, and where.
+    /// Returns the sealed answer to the phone, and its channel.
     package func sealed(
         _ answer: Answer, to reply: PhoneReply, at now: Int64
     ) -> (sealed: [UInt8], channel: ReplyChannel)? {

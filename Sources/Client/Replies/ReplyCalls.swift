@@ -3,7 +3,7 @@ import HTTP1
 import JSONCoding
 import Wire
 
-/// What a phone and Bisq's agent ask a node's mailboxes for, on the way back: `/v1/replies/<channel>`.
+/// The calls of a phone and of Bisq's agent at a node's mailboxes, on the way back: `/v1/replies/<channel>`.
 package struct ReplyCalls: Sendable {
     private let path: String
     private let address: String
@@ -39,7 +39,7 @@ package struct ReplyCalls: Sendable {
         return request
     }
 
-    /// What a fetch has brought; `nil`: something else answers there.
+    /// Returns the replies that a fetch has brought; `nil`: something else answers there.
     package static func replies(in answer: HTTPResponse) -> [(number: Int64, sealed: [UInt8])]? {
         guard answer.status == 200, answer.body.count <= longestAnswer,
             let items = (try? JSON(answer.body))?["replies"]?.array

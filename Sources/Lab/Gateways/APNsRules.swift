@@ -2,7 +2,7 @@ import Crypto
 import HTTP2
 import Relay
 
-/// What a simulated APNs knows and allows.
+/// The knowledge and the rules of a simulated APNs.
 package struct APNsRules: Sendable {
     /// A provider's key as Apple knows it.
     package struct ProviderKey: Sendable {
@@ -37,7 +37,7 @@ package struct APNsRules: Sendable {
 extension APNsRules {
     private static let payloadLimit = 4096
 
-    /// What is wrong with a request from a provider that may push.
+    /// Returns the fault of a request from a provider that may push.
     func fault(
         of request: GatewayRequest, to deviceToken: String, certificateTopic: String?
     ) -> (status: Int, reason: String)? {

@@ -1,6 +1,6 @@
 import HTTP2
 
-/// What a simulated gateway does wrong with a request.
+/// A wrong behaviour of a simulated gateway at a request.
 package indirect enum GatewayFault: Equatable, Sendable {
     /// An error in the service's own JSON form. FCM: `reason` is the `errorCode` of its `FcmError`; none: without one,
     /// as a wrong project or path is answered.
@@ -28,7 +28,7 @@ package indirect enum GatewayFault: Equatable, Sendable {
     /// SETTINGS with a new limit of concurrent streams; the request itself is handled.
     case limitStreams(Int)
 
-    /// Where in a request's life the connection breaks.
+    /// The point in a request's life at which the connection breaks.
     package enum ClosePoint: Equatable, Sendable {
         /// Not handled.
         case beforeDelivery
@@ -49,7 +49,7 @@ package struct FaultRule: Sendable {
         case probability(Double)
     }
 
-    /// What kind of request the rule sees.
+    /// The kind of request that the rule sees.
     package enum Subject: Equatable, Sendable {
         case push
         case token

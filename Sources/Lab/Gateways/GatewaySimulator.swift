@@ -109,8 +109,8 @@ package final class GatewaySimulator {
         return (path, browser.token)
     }
 
-    /// What a browser's page shows of a push, if it was paired over HTTP: `POST /pair` with the node's VAPID key; web push
-    /// only.
+    /// Returns the message that a browser's page shows of a push, if it was paired over HTTP: `POST /pair` with the node's
+    /// VAPID key; web push only.
     package func shown(_ push: AcceptedPush) -> MobileMessage? {
         guard let (browser, phone) = (service as? SimulatedWebPush)?.pages[push.deviceToken],
             let text = try? browser.open(push)

@@ -4,7 +4,7 @@ import JSONCoding
 import Reactor
 import Relay
 
-/// What a simulated FCM, with Google's token endpoint beside it, knows and allows.
+/// The knowledge and the rules of a simulated FCM, with Google's token endpoint beside it.
 package struct FCMRules: Sendable {
     package var projectID: String
     package var account: ServiceAccount

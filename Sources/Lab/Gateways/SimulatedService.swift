@@ -21,7 +21,7 @@ protocol SimulatedService: AnyObject {
     ) -> SimulatedAnswer
 }
 
-/// What a simulated gateway is asked, over either version of HTTP.
+/// A request to a simulated gateway, over either version of HTTP.
 struct GatewayRequest {
     /// With the pseudo-header fields of HTTP/2, whatever it came by.
     let headers: HTTP2Headers
@@ -38,7 +38,7 @@ struct GatewayCall {
     var document: JSON?
 }
 
-/// What it answers.
+/// The answer of a simulated gateway.
 struct SimulatedAnswer {
     var status: Int
     var headers = HTTP2Headers()
@@ -54,7 +54,7 @@ enum SimulatedVerdict {
     case answered(SimulatedAnswer)
 }
 
-/// What is known of a connection.
+/// The state of a connection.
 struct ConnectionFacts {
     /// Counts the simulator's connections from 1.
     let number: Int
@@ -66,7 +66,7 @@ struct ConnectionFacts {
     /// Milliseconds since 1970.
     var bearerIssuedAt: Int64 = 0
     var bearerSince: Int64 = 0
-    /// What it answers to everything.
+    /// The fault with which it answers everything.
     var spoiled: GatewayFault?
     /// Whether a push under a provider token has opened the streams.
     var hasAcceptedPush = false

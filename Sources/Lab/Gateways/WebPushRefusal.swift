@@ -1,4 +1,4 @@
-/// What push services of browsers refuse, each in its own status and words: as far as their sources, their documents and
+/// The refusals of browsers' push services, each in its own status and words: as far as their sources, their documents and
 /// the texts that other projects quote tell.
 package enum WebPushRefusal: String, CaseIterable, Sendable {
     /// The browser has unsubscribed.
@@ -20,7 +20,7 @@ package enum WebPushRefusal: String, CaseIterable, Sendable {
 }
 
 extension WebPushRules.Manner {
-    /// The same as a fault that a script can have.
+    /// Returns a refusal as a fault that a script can have.
     ///
     /// - Returns: `nil`: this service never answers so.
     package func fault(_ refusal: WebPushRefusal) -> GatewayFault? {

@@ -1,13 +1,13 @@
 import Programs
 import Reactor
 
-/// What the directory authority in `dataDirectory` is known by.
+/// The identity of the directory authority in `dataDirectory`.
 struct AuthorityIdentity: Sendable {
     let name: String
     let dataDirectory: String
     let orPort: UInt16
     let dirPort: UInt16
-    /// Of its signing certificate, 40 hex digits.
+    /// The fingerprint of its signing certificate, 40 hex digits.
     let v3Identity: String
     /// As a relay, 40 hex digits.
     let fingerprint: String

@@ -4,7 +4,7 @@ import Tor
 
 /// Why a part of the Lab could not be set up.
 package enum LabError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// Of tor or tor-gencert.
+    /// A failure of tor or tor-gencert.
     case tool(ToolError)
     case files(SystemError)
     case control(ControlError)

@@ -9,7 +9,7 @@ package final class LabTor {
     package let dataDirectory: String
     /// Authenticated, and up as long as the process.
     package private(set) var connection: ControlConnection!
-    /// Where it takes SOCKS connections; `nil` for a relay.
+    /// The place at which it takes SOCKS connections; `nil` for a relay.
     package private(set) var socks: Endpoint?
 
     package var control: Endpoint { .unix(path: dataDirectory + "/control") }
@@ -89,7 +89,7 @@ package final class LabTor {
         socks = (try? ControlWords(listeners))?.words.first.flatMap { Endpoint($0.value) }
     }
 
-    /// What GETINFO tells of one key.
+    /// Returns the value of one key of GETINFO.
     package func value(of key: String) async throws(LabError) -> String {
         do {
             let reply = try await connection.send(.getInfo([key]))

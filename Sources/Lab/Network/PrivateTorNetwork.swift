@@ -11,7 +11,7 @@ import Tor
 /// The settings were found by measurement: what made a start slow, or fail one time in ten, is noted beside each.
 @EventLoop
 package final class PrivateTorNetwork {
-    /// What makes any tor a member: for the torrc of a node or client.
+    /// The lines for the torrc of a node or client that make any tor a member.
     package let torrcLines: [String]
 
     private let binary: String

@@ -1,6 +1,6 @@
 /// The torrc lines of the private network's members.
 enum PrivateTorrc {
-    /// Of every tor in the network.
+    /// Returns the lines for every tor in the network.
     static func member(of authorities: [AuthorityIdentity]) -> [String] {
         authorities.map(\.torrcLine) + [
             "TestingTorNetwork 1",

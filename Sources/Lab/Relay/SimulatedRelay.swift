@@ -36,9 +36,9 @@ package final class SimulatedRelay {
 
     package private(set) var book: [Push] = []
     package private(set) var figures = Figures()
-    /// What the next requests meet with, one each.
+    /// The faults that the next requests meet with, one each.
     package var faults: [RelayFault] = []
-    /// What every request meets with that none of ``faults`` is for.
+    /// The fault that every request meets with that none of ``faults`` is for.
     package var outage: RelayFault?
     /// Device tokens that its gateway refuses, and the code for it.
     package var refused: [String: String] = [:]
@@ -143,7 +143,7 @@ package final class SimulatedRelay {
     }
 }
 
-/// What a simulated relay does wrong with a request.
+/// A wrong behaviour of a simulated relay at a request.
 package enum RelayFault: Equatable, Sendable {
     case answer(status: Int, String = "", fields: [String: String] = [:])
     case delay(Duration)

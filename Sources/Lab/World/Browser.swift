@@ -3,7 +3,7 @@ import Encodings
 
 /// A browser with a subscription at a simulated push server: shows its token, and opens what comes.
 package struct Browser: Sendable {
-    /// Of the endpoint.
+    /// The path of the endpoint.
     package let path: String
     package let endpoint: String
     /// `nil`: somebody else has it, and opens what comes.
@@ -20,7 +20,7 @@ package struct Browser: Sendable {
         secret = randomBytes(16)
     }
 
-    /// Of somebody else's keys.
+    /// Makes a browser of somebody else's keys.
     init?(at url: String, path: String, p256dh: String, auth: String) {
         guard let point = Base64.decodeFromURL(p256dh), P256.isPoint(point),
             let secret = Base64.decodeFromURL(auth), secret.count == 16

@@ -5,7 +5,7 @@ import Reactor
 /// A real PostgreSQL, as Debian has it, on a socket in a directory of its own. It ends with this process, however that ends.
 @EventLoop
 package final class LabDatabase {
-    /// Of the user and of the database.
+    /// The name of the user and of the database.
     package nonisolated static let name = "onionbell"
 
     private let programs: String
@@ -15,7 +15,7 @@ package final class LabDatabase {
 
     /// In the form of `storage.url`.
     package var url: String { "postgresql://\(LabDatabase.name)@/\(LabDatabase.name)?host=\(directory.path)" }
-    /// Of the process that the others of the server are children of; `nil` when it is gone.
+    /// The process that the others of the server are children of; `nil` when it is gone.
     package var processID: Int32? { server.processID }
 
     /// - Parameter settings: `NAME=VALUE` each, beside PostgreSQL's defaults.

@@ -5,7 +5,7 @@ import Reactor
 @EventLoop
 package class LabProgram {
     private var child: ChildProcess?
-    /// What it wrote to its output and its log.
+    /// The lines of its output and its log.
     package private(set) var lines: [String] = []
     package private(set) var exit: ChildExit?
     /// Called after each line.
@@ -48,7 +48,7 @@ package class LabProgram {
         return line?.split(separator: " ").dropFirst().first.flatMap { Int($0) }
     }
 
-    /// Of all its threads since its start, without its children; `nil` when the process is gone.
+    /// The processor time of all its threads since its start, without its children; `nil` when the process is gone.
     package var processorTime: Duration? {
         guard let processID, let stat = try? LabDirectory.read("/proc/\(processID)/stat") else { return nil }
         // Behind the name in parentheses: user and system time are the 12th and 13th, in ticks.

@@ -5,19 +5,19 @@ import Reactor
 import Tor
 import Wire
 
-/// What surrounds a node: Apple and Google as stand-ins, with the phones they push to, and the files that the node is
+/// The surroundings of a node: Apple and Google as stand-ins, with the phones they push to, and the files that the node is
 /// configured with.
 @EventLoop
 package final class LabWorld {
-    /// Of Bisq Remote, the app of Bisq 1.
+    /// The topic of Bisq Remote, the app of Bisq 1.
     package static let topic = "bisqremote.joachimneumann.com"
-    /// Of Bisq Connect, the app of Bisq 2.
+    /// The topic of Bisq Connect, the app of Bisq 2.
     package static let connectTopic = "bisq.mobile.client.BisqConnect"
 
     package let directory: LabDirectory
     package let apple: GatewaySimulator
     package let google: GatewaySimulator
-    /// Of browsers: with Mozilla's manners, and beside it with Google's and Apple's.
+    /// The push service of browsers with Mozilla's manners; ``browsers`` has those with Google's and Apple's beside it.
     package let web: GatewaySimulator
     package let browsers: [(name: String, server: GatewaySimulator)]
     package let credentials: LabCredentials
@@ -121,19 +121,19 @@ package final class LabWorld {
         """
     }
 
-    /// What the push service brings to the phone, and when.
+    /// Returns a waiter for the next push that a phone gets.
     package func nextPush(to phone: Phone) -> PushWaiter {
         nextPush(to: phone.pairingToken.deviceToken, on: phone.pairingToken.platform)
     }
 
-    /// The same for a device of any app.
+    /// Returns a waiter for the next push that a device of any app gets.
     package func nextPush(to deviceToken: String, on platform: Platform) -> PushWaiter {
         let waiter = PushWaiter()
         (platform == .android ? google : apple).onPush(to: deviceToken) { waiter.take($0) }
         return waiter
     }
 
-    /// The same for a browser.
+    /// Returns a waiter for the next push that a browser gets.
     package func nextPush(to browser: Browser) -> PushWaiter { nextPush(toPath: browser.path) }
 
     package func nextPush(toPath path: String) -> PushWaiter { web.nextPush(toPath: path) }
@@ -147,7 +147,7 @@ package final class LabWorld {
 }
 
 extension GatewaySimulator {
-    /// What it brings to a browser, and when.
+    /// Returns a waiter for the next push that a browser gets.
     package func nextPush(to browser: Browser) -> PushWaiter { nextPush(toPath: browser.path) }
 
     func nextPush(toPath path: String) -> PushWaiter {

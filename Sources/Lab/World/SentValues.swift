@@ -15,7 +15,7 @@ package final class SentValues {
 
     private var count = 0
 
-    /// Of a run that sends more the first ones are looked for.
+    /// The most values: of a run that sends more the first ones are looked for.
     private static let most = 500_000
     /// Shorter ones could stand in a line by chance.
     private static let shortest = 8
@@ -36,7 +36,7 @@ package final class SentValues {
         for value in [request.uid, request.deviceToken, request.message] { add(value) }
     }
 
-    /// What a request of an HTTP client says: the words of its address but the first two, and its texts.
+    /// Adds the values of an HTTP client's request: the words of its address but the first two, and its texts.
     func add(_ request: HTTPRequest) {
         for part in request.path.split(separator: "/").dropFirst(3) { add(String(part)) }
         if let query = request.query {

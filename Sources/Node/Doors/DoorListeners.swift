@@ -18,7 +18,7 @@ final class DoorListeners {
         let places: [DoorPlace]
         /// Bytes of the largest body that it takes.
         let body: Int
-        /// Where it has limits of its own: its name, and what counts their hits.
+        /// The name of a door with limits of its own, and the doors that count their hits.
         var limited: (name: String, doors: [LimitedDoor])?
     }
 
@@ -32,7 +32,7 @@ final class DoorListeners {
     private(set) var servers: [HTTPServer] = []
     /// Those with limits of their own, by name.
     private(set) var limited: [(name: String, doors: [LimitedDoor])] = []
-    /// What the `https://` listeners show, the console's too.
+    /// The certificate of the `https://` listeners, the console's too.
     let certificate: ServerCertificate?
     /// As they were when they were read.
     private let files: CredentialFiles
@@ -62,7 +62,7 @@ final class DoorListeners {
         certificateEnd = shown.end
     }
 
-    /// What the `https://` listeners are to show, from its files; `nil`: they name none.
+    /// Returns the certificate that the `https://` listeners are to show, from its files; `nil`: they name none.
     static func shown(
         by doors: Settings.Doors, reading file: FileReader = CredentialFiles.read
     ) throws(SettingsFault) -> (context: TLSContext, end: Int64)? {

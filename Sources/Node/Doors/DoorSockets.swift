@@ -2,15 +2,16 @@ import Glibc
 import Reactor
 import Tor
 
-/// Where tor hands streams over to the doors of the onion address: Unix sockets in a directory of their own, so that
-/// nobody else on this machine can connect, and say of himself what tor says of clients.
+/// The places at which tor hands streams over to the doors of the onion address: Unix sockets in a directory of their own,
+/// so that nobody else on this machine can connect, and say of himself what tor says of clients.
 package struct DoorSockets {
     package let directory: String
     /// Tor runs as another user, who comes in by the directory's group.
     private let isForGroup: Bool
     private let isGuarded: Bool
 
-    /// Of a tor that is no child of ours. The package makes it for the node alone; one for a group is the operator's.
+    /// The directory for a tor that is no child of ours. The package makes it for the node alone; one for a group is the
+    /// operator's.
     static let runtimeDirectory = "/run/onionbell"
     /// The kernel's limit for the path of a Unix socket, in bytes.
     private static let longestPath = 107

@@ -7,9 +7,9 @@ import Reactor
 import Tor
 import Wire
 
-/// What the node says at its own doors when it calls its own address: a Ping to the peer door, and to the HTTP door a
-/// question that only this process can answer. Another node with the same onion key gives itself away with it, and with
-/// a Ping that it answers while no frame comes in here.
+/// The node's questions at its own doors when it calls its own address: a Ping to the peer door, and to the HTTP door one
+/// that only this process can answer. Another node with the same onion key gives itself away with it, and with a Ping that
+/// it answers while no frame comes in here.
 @EventLoop
 final class OwnDoors: HTTPDoor {
     /// The path of the present call; known to nobody but this process.

@@ -5,7 +5,7 @@ import Overview
 import Reactor
 import Tor
 
-/// What the owner sees and does, in a browser and by commands.
+/// The owner's interface, in a browser and by commands.
 extension RelayNode {
     /// The console, if the settings have a place for it.
     func makeConsole() throws(NodeError) -> NodeConsole? {

@@ -1,9 +1,9 @@
 import JSONCoding
 import Programs
 
-/// What moving in from a backup does here, as the owner is told before and after.
+/// The effects of moving in from a backup here, as the owner reads them before and after.
 struct MovePlan: Sendable {
-    /// Of the settings.
+    /// The fate of the settings.
     enum Fate: String {
         /// The backup's are taken.
         case taken

@@ -14,8 +14,8 @@ import Tor
 enum MovingIn {
     private static func file(in stateDirectory: String) -> String { stateDirectory + "/moving-in" }
 
-    /// What of a backup is not written, because this user may not or because it would lie elsewhere, by the names that the
-    /// settings have for it.
+    /// The parts of a backup that are not written, because this user may not or because they would lie elsewhere, by the
+    /// names that the settings have for them.
     struct Closed: Equatable {
         var settings: Bool
         var credentials: [String]

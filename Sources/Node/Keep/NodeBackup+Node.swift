@@ -55,13 +55,13 @@ extension NodeBackup {
         return files
     }
 
-    /// Where the settings are, and how what they name is called beside them.
+    /// The place of the settings, and the names of their files beside them.
     struct Place {
         let directory: String
 
         init(_ settingsFile: String) { directory = absoluteDirectory(of: settingsFile) }
 
-        /// What systemd has handed over goes by the name that the settings have for it.
+        /// Returns the name of a file. One that systemd has handed over goes by the name that the settings have for it.
         func name(of path: String) -> String {
             let handedOver = getenv("CREDENTIALS_DIRECTORY").map {
                 "\(String(cString: $0))/\(SettingsReader.credentialsDirectory)_"

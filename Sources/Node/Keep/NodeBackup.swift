@@ -38,7 +38,7 @@ package struct NodeBackup: Sendable {
     package let address: String
     /// Seconds since 1970.
     package let madeAt: Int64
-    /// Of the program that made it.
+    /// The version of the program that made it.
     package let version: String
     /// The file's text; `nil`: the node keeps those that it has.
     package var settings: String?

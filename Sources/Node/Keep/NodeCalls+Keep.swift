@@ -173,7 +173,7 @@ extension NodeCalls {
     private static let mostKeeping = 2
 }
 
-/// What is asked of a move.
+/// The request of a move.
 private struct WantedMove: Sendable {
     let file: [UInt8]
     let passphrase: Secret

@@ -3,7 +3,8 @@ import Encodings
 import Reactor
 import Tor
 
-/// What the network knows of a node whose address another one is to have: two nodes with one key take each other's clients.
+/// The network's knowledge of a node whose address another one is to have: two nodes with one key take each other's
+/// clients.
 enum OldNode: Equatable {
     /// Directories have its descriptor: it runs, or ran within the last three hours.
     case published

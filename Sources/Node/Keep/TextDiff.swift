@@ -16,7 +16,7 @@ enum TextDiff {
     private static let mostCompared = 2000
     /// Lines that stay, on both sides of a change.
     private static let around = 2
-    /// Of an answer.
+    /// The most lines of an answer.
     private static let mostLines = 1200
 
     static func lines(from old: String, to new: String) -> [Line] {

@@ -2,7 +2,7 @@ import Doors
 import Reactor
 import Tor
 
-/// What `/healthz` says of tor and the onion service.
+/// The checks of tor and the onion service for `/healthz`.
 package struct OnionHealth {
     package static let clockAdvice = "set the clock and keep it right: timedatectl set-ntp true"
 
@@ -10,7 +10,7 @@ package struct OnionHealth {
     let figures: TorFigures
     /// See ``Tor/OnionPresence/isCutOff``.
     let isCutOff: Bool
-    /// Of the setting; zero: the own address is not called.
+    /// The interval of the setting; zero: the own address is not called.
     let interval: Duration
     /// Milliseconds since 1970.
     let now: Int64

@@ -22,7 +22,7 @@ extension RelayNode {
         }
     }
 
-    /// What is handed on to this node itself would go round and be lost.
+    /// Refuses to hand on to this node itself: a notification would go round and be lost.
     func refuseLoop() throws(NodeError) {
         guard settings.apps.contains(where: { !$0.settings.upstreams.isEmpty }),
             let own = try? OnionKeyFile(path: state.onionKey).load()?.address.description

@@ -2,8 +2,8 @@ import Glibc
 import Programs
 import Reactor
 
-/// What a torrc says of bridges that need a program of their own (pluggable transports): tor does not look whether it is
-/// there, and without it never comes into the network.
+/// The programs that a torrc names for bridges (pluggable transports). Tor does not look whether one is there, and without
+/// it never comes into the network.
 struct TransportPrograms {
     /// By the transports that bridges use; `nil`: no line names a program.
     private(set) var programs: [String: String?] = [:]
@@ -38,7 +38,7 @@ struct TransportPrograms {
         byte != UInt8(ascii: ".") && byte != UInt8(ascii: ":") && byte != UInt8(ascii: "[")
     }
 
-    /// What keeps tor from its bridges, each with what to do.
+    /// The faults that keep tor from its bridges, each with what to do.
     var faults: [String] {
         programs.sorted { $0.key < $1.key }.compactMap { transport, program in
             guard let program else {
@@ -54,7 +54,7 @@ struct TransportPrograms {
 }
 
 extension Settings {
-    /// Of the torrc of an own tor; none if it can't be read.
+    /// The programs in the torrc of an own tor; none if it can't be read.
     var transports: TransportPrograms {
         guard tor.mode == .own, let path = try? TorConfiguration.path(setting: tor.torrc),
             let text = try? PrivateFile.read(path, limit: CredentialFiles.limit)

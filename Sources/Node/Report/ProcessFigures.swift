@@ -2,7 +2,7 @@ import Glibc
 import Overview
 import Reactor
 
-/// What the kernel says of this process (proc(5)).
+/// The kernel's figures of this process (proc(5)).
 enum ProcessFigures {
     static func read() -> Report.Process {
         var figures = Report.Process()

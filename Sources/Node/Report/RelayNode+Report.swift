@@ -9,7 +9,7 @@ import Relay
 import Tor
 import Wire
 
-/// What the node tells its operator: everything is asked where it is counted, when somebody looks.
+/// The report to the operator: everything is asked where it is counted, when somebody looks.
 extension RelayNode {
     var report: Report {
         var report = figures
@@ -20,7 +20,7 @@ extension RelayNode {
         return report
     }
 
-    /// Of all that is to be well.
+    /// The checks of all that is to be well.
     var checks: [Check] { checks(of: figures) }
 
     private func checks(of figures: Report) -> [Check] {
@@ -46,7 +46,7 @@ extension RelayNode {
         return report
     }
 
-    /// What the history is made of.
+    /// The totals that the history is made of.
     var totals: History.Totals {
         guard let dispatcher else { return History.Totals() }
         return History.Totals(doors: dispatcher.doors.map(\.figures), lanes: dispatcher.laneTotals)

@@ -7,7 +7,7 @@ import QR
 import Reactor
 import YAML
 
-/// What `--version` prints: the version alone in its first line, then the commit if the installation knows it, then the
+/// The text of `--version`: the version alone in its first line, then the commit if the installation knows it, then the
 /// libraries that the process runs with.
 package enum VersionText {
     package static var text: String {

@@ -1,6 +1,6 @@
 import Reactor
 
-/// Where the console is served, and asks for its login.
+/// A place at which the console is served, with the kind of its login.
 package enum ConsolePlace: Hashable, Sendable, CustomStringConvertible {
     /// `ADDRESS:PORT` or `unix:/PATH`, on this machine only.
     case local(Endpoint)

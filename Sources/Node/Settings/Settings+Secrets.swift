@@ -9,7 +9,7 @@ extension Settings {
         return files.filter { !$0.isEmpty }
     }
 
-    /// Of them those that systemd hands to the node, and that this user can't read where they lie: all is as it should
+    /// The credentials that systemd hands to the node, and that this user can't read where they lie: all is as it should
     /// be, and nothing can be said of what is in them. Root reads all; without systemd it is a fault.
     package var closedCredentials: [String] {
         guard geteuid() != 0, access("/run/systemd/system", F_OK) == 0 else { return [] }

@@ -8,14 +8,14 @@ import Wire
 
 /// Everything an operator can set, checked. `Deploy/onionbell.yaml` explains each key.
 package struct Settings: Sendable {
-    /// Where the package installs it.
+    /// The path at which the package installs it.
     package static let standardFile = "/etc/onionbell/onionbell.yaml"
     package static let standardStateDirectory = "/var/lib/onionbell"
 
     package struct Tor: Sendable {
         package enum Mode: String, CaseIterable, Sendable { case own, instance, system }
 
-        /// Of the package's unit for an instance.
+        /// The control socket of the package's unit for an instance.
         package static let instanceControl = "unix:/run/onionbell-tor/control"
 
         package var mode = Mode.own
@@ -37,7 +37,7 @@ package struct Settings: Sendable {
                 passwordFile: passwordFile.isEmpty ? nil : passwordFile)
         }
 
-        /// Of an instance: what it shares with the node, its control socket's. `nil` without such a socket.
+        /// The directory that an instance shares with the node, that of its control socket. `nil` without such a socket.
         package var instanceDirectory: String? {
             guard case .unix(let path) = control, let slash = path.lastIndex(of: "/") else { return nil }
             return String(path[..<slash])
@@ -50,9 +50,10 @@ package struct Settings: Sendable {
         package var network = BisqNetwork.mainnet
         /// The address that clients know, where it is not the node's own; empty: it is.
         package var publicAddress = ""
-        /// Where tor hands the peers' streams over, port 0: any free one; `nil`: a Unix socket in ``socketDirectory``.
+        /// The endpoint at which tor hands the peers' streams over, port 0: any free one; `nil`: a Unix socket in
+        /// ``socketDirectory``.
         package var peerListen: Endpoint?
-        /// The same for HTTP.
+        /// The endpoint at which tor hands HTTP's streams over.
         package var httpListen: Endpoint?
         /// Empty: see ``DoorSockets``.
         package var socketDirectory = ""
@@ -71,7 +72,7 @@ package struct Settings: Sendable {
 
     package struct App: Sendable {
         package var name = ""
-        /// What the folder of its gateway has read.
+        /// The settings that the folder of its gateway has read.
         package var settings: any ConfiguredApp
         /// Whose phones it rings.
         package var targets: Relay.App.Targets
@@ -104,7 +105,7 @@ package struct Settings: Sendable {
     package var peers = PeerDoor.Settings()
     package var circuits = Circuits.Settings()
     package var limits = Admission.Limits()
-    /// Of all connections' buffers together.
+    /// Bytes of all connections' buffers together.
     var bufferBytes = 256 << 20
     package var storage = Storage()
     /// Zero: everything is stored before it is sent.
@@ -121,7 +122,7 @@ package struct Settings: Sendable {
     package var managementListen = Endpoint.host("127.0.0.1", port: 9400)
     package var console = Console()
     package var log = Log()
-    /// What was set, as text, by key: to tell two configurations apart. May hold what must not be logged.
+    /// The values that were set, as text, by key: to tell two configurations apart. May hold what must not be logged.
     var texts: [String: String] = [:]
 
     /// The keys whose values differ, in their order.

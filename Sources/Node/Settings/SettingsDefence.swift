@@ -1,8 +1,8 @@
 import Doors
 
-/// What holds against floods.
+/// The settings against floods.
 extension Settings {
-    /// What tor does about floods.
+    /// Reads what tor does about floods.
     mutating func read(defence section: SettingsReader.Section) {
         onion.isGuarded = section.flag("guarded", default: onion.isGuarded)
         onion.streamsPerCircuit = section.integer(
@@ -40,7 +40,7 @@ extension Settings {
         }
     }
 
-    /// What holds less well than it could, in a sentence each, with what to do about it.
+    /// The defences that hold less well than they could, in a sentence each, with what to do about it.
     package var warnings: [(check: String, words: String, advice: String)] {
         var warnings = openPorts.map { key in
             (
@@ -68,7 +68,7 @@ extension Settings {
         return warnings
     }
 
-    /// What one circuit may use.
+    /// Reads what one circuit may use.
     mutating func read(circuits section: SettingsReader.Section) {
         let limits = circuits.limits
         circuits.limits.connections = section.integer(

@@ -1,7 +1,7 @@
 import Doors
 import Reactor
 
-/// Where a door for other senders than Bisq's is served.
+/// A place at which a door for other senders than Bisq's is served.
 package enum DoorPlace: Hashable, Sendable, CustomStringConvertible {
     /// `onion:PORT`: a virtual port of the onion service.
     case onion(port: UInt16)
@@ -48,7 +48,7 @@ extension String {
 }
 
 extension Settings {
-    /// What every door for other senders than Bisq's has.
+    /// The settings that every door for other senders than Bisq's has.
     package struct Door: Sendable {
         /// Empty: the door is off.
         package var listen: [DoorPlace] = []
@@ -63,7 +63,7 @@ extension Settings {
     }
 
     package struct Doors: Sendable {
-        /// What the `https://` listeners show, in PEM; empty as long as there are none.
+        /// The certificate of the `https://` listeners, in PEM; empty as long as there are none.
         package var certificateFile = ""
         package var keyFile = ""
         /// TLS handshakes a second, at all of them together and of one address.
@@ -161,7 +161,7 @@ extension Settings {
         return door
     }
 
-    /// Where a door is served: its `listen`.
+    /// Reads the places at which a door is served: its `listen`.
     func places(_ section: SettingsReader.Section) -> [DoorPlace] {
         let places = section.places("listen")
         for place in places {
@@ -189,7 +189,7 @@ extension SettingsReader.Section {
         return known
     }
 
-    /// Where a door is served, each place once.
+    /// Reads a list of places, each once.
     func places(_ name: String) -> [DoorPlace] {
         let places = words(name)?.map { DoorPlace($0) } ?? [nil]
         let known = places.compactMap(\.self)

@@ -174,7 +174,7 @@ extension Settings {
     }
 }
 
-/// Where a file lies, from the root on: the program may be somewhere else when it opens what is named there.
+/// Returns the directory of a file, from the root on: the program may be somewhere else when it opens what is named there.
 func absoluteDirectory(of file: String) -> String {
     let directory = file.lastIndex(of: "/").map { String(file[..<$0]) } ?? "."
     if file.hasPrefix("/") { return directory }

@@ -1,6 +1,6 @@
 import Tor
 
-/// What stands before the node: an onionbalance, by whose address clients come.
+/// The front before the node: an onionbalance, by whose address clients come.
 extension Settings {
     /// The address that clients call, where it is not the node's own; `nil`: it is.
     package var front: OnionAddress? {

@@ -5,9 +5,9 @@ import Gateways
 extension Settings {
     /// The mailboxes' door.
     package struct Mailbox: Sendable {
-        /// Where phones fetch; empty: nowhere.
+        /// The places at which phones fetch; empty: nowhere.
         package var listen: [DoorPlace] = []
-        /// What phones are told instead of the first of these places: `https://HOST[:PORT]`; empty: nothing.
+        /// The address that phones get instead of the first of these places: `https://HOST[:PORT]`; empty: none.
         package var url = ""
         package var settings = MailboxDoor.Settings()
     }

@@ -4,9 +4,9 @@ import Gateways
 extension Settings {
     /// The phone's page.
     package struct PhonePage: Sendable {
-        /// Where the node serves it; empty: it doesn't.
+        /// The places at which the node serves it; empty: it doesn't.
         package var door = Door(body: 0)
-        /// Where phones find it, here or on any web server; empty: unknown.
+        /// The address at which phones find it, here or on any web server; empty: unknown.
         package var url = ""
     }
 
@@ -32,7 +32,7 @@ extension Settings {
         return page
     }
 
-    /// What a browser takes as secure; `http://localhost` is, for a try.
+    /// Whether a browser takes an address as secure; `http://localhost` is, for a try.
     package static func isPageURL(_ text: String) -> Bool {
         guard text.utf8.count <= 500, text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }),
             !text.contains(where: { "?#\"<>\\@".contains($0) })

@@ -3,8 +3,8 @@ import Programs
 import Tor
 
 extension Settings {
-    /// What a start would not find on this machine: tor's program, the place of the state directory. Who may read and
-    /// write there is left to the start and to `doctor`, for this is asked as any user.
+    /// The faults that a start would find on this machine: of tor's program and of the place of the state directory. Who
+    /// may read and write there is left to the start and to `doctor`, for this is asked as any user.
     package var missingPlaces: [SettingsFault] {
         var faults: [SettingsFault] = []
         if tor.mode == .own, !Settings.isProgram(tor.binary) {

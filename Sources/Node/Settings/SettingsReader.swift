@@ -9,7 +9,7 @@ package final class SettingsReader {
     private(set) var keys: Set<String> = []
     /// Those of them that stand in the file.
     private(set) var keysInFile: Set<String> = []
-    /// What the file and the environment set, as text, by the full key: `apps[0].topic`.
+    /// The values that the file and the environment set, as text, by the full key: `apps[0].topic`.
     private(set) var texts: [String: String] = [:]
     /// The variables that were looked for.
     private(set) var environmentNames: Set<String> = []
@@ -41,8 +41,8 @@ package final class SettingsReader {
         path.isEmpty || path.hasPrefix("/") ? path : "\(directory)/\(path)"
     }
 
-    /// Where a credential's file is: systemd hands over what lies in ``credentialsDirectory`` beside the configuration
-    /// (`LoadCredential=credentials:/etc/onionbell/credentials` makes `credentials_NAME` of `NAME`).
+    /// Returns the path of a credential's file: systemd hands over what lies in ``credentialsDirectory`` beside the
+    /// configuration (`LoadCredential=credentials:/etc/onionbell/credentials` makes `credentials_NAME` of `NAME`).
     func credential(_ path: String) -> String {
         let prefix = Self.credentialsDirectory + "/"
         guard let handedOver = environment["CREDENTIALS_DIRECTORY"], path.hasPrefix(prefix),

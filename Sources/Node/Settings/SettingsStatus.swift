@@ -14,7 +14,7 @@ extension Settings {
         package var isGorushOpen = false
         /// As the push notification server, over HTTP.
         package var server = Door(body: 131_072)
-        /// The same over a stream. Empty: there is none.
+        /// The places of the server over a stream. Empty: there is none.
         package var streamPlaces: [DoorPlace] = []
         package var stream = StatusStreamDoor.Settings()
         package var serverDoor = StatusServer.Settings()

@@ -6,9 +6,9 @@ import Programs
 import Reactor
 
 extension Settings {
-    /// Where notifications and registrations are kept.
+    /// The store of notifications and registrations.
     package struct Storage: Sendable {
-        /// Of a PostgreSQL database; empty: a file in the state directory.
+        /// The address of a PostgreSQL database; empty: a file in the state directory.
         package var url = ""
         package var passwordFile = ""
 
@@ -23,7 +23,7 @@ extension Settings {
             return !authority[..<user].contains(UInt8(ascii: ":"))
         }
 
-        /// What libpq has to say against it.
+        /// The faults that libpq finds in it.
         var faults: [SettingsFault] {
             guard !url.isEmpty else { return [] }
             do throws(PostgreSQLError) {
@@ -49,7 +49,7 @@ extension Settings {
         }
     }
 
-    /// Where the store is, for commands beside the node or in its place.
+    /// Returns the place of the store, for commands beside the node or in its place.
     package func store() throws(NodeError) -> StorePlace {
         guard !storage.url.isEmpty else { return .file(StateDirectory.outbox(in: stateDirectory)) }
         return .database(
@@ -61,8 +61,8 @@ extension Settings {
 }
 
 extension StateDirectory {
-    /// What no other state directory has: it tells the leases of nodes apart. Whoever holds the lock of this one, as the node
-    /// does, is the only one with it. After a start of the machine it is another one.
+    /// Returns bytes that no other state directory has: it tells the leases of nodes apart. Whoever holds the lock of this
+    /// one, as the node does, is the only one with it. After a start of the machine it is another one.
     static func identity(of path: String) throws(NodeError) -> [UInt8] {
         var status = stat()
         guard stat(path + "/lock", &status) == 0 else {

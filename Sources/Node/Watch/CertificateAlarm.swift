@@ -27,7 +27,7 @@ package struct CertificateAlarm: Equatable {
 
     package static func isWell(end: Int64, now: Int64) -> Bool { end - now >= failing }
 
-    /// What to do about the one of an app, or of the doors' own `https`.
+    /// Returns the advice about the certificate of an app, or of the doors' own `https`.
     package static func advice(for app: String) -> String {
         app == "https"
             ? "replace the certificate and key of doors.https by new ones"

@@ -5,7 +5,7 @@ import Tor
 
 /// The files of one app's credentials, as they were when they were looked at last.
 package struct CredentialFiles: Equatable, Sendable {
-    /// What of a file tells that it was written or replaced; `nil`: it is not there.
+    /// The part of a file's status that tells that it was written or replaced; `nil`: it is not there.
     struct Stamp: Equatable, Sendable {
         private let device: UInt
         private let inode: UInt
@@ -24,7 +24,7 @@ package struct CredentialFiles: Equatable, Sendable {
         }
     }
 
-    /// What was in them when they were looked at: whoever has it needs to read nothing more.
+    /// The contents of the files when they were looked at: whoever has them needs to read nothing more.
     struct Contents: Sendable {
         fileprivate var files: [String: Result<[UInt8], SystemError>] = [:]
 
@@ -46,7 +46,7 @@ package struct CredentialFiles: Equatable, Sendable {
 
     let paths: [String]
     private(set) var stamps: [Stamp?]
-    /// Of what is in them; `nil` for one that can't be read.
+    /// The digests of their contents; `nil` for one that can't be read.
     private var digests: [[UInt8]?]
 
     init(_ paths: [String]) {

@@ -10,7 +10,7 @@ final class CredentialWatch {
     /// Takes what was in the files.
     typealias Reload = @EventLoop (CredentialFiles.Contents) async throws(SettingsFault) -> Void
 
-    /// What is watched for one app.
+    /// The files that are watched for one app, and how they are taken over.
     struct App {
         let name: String
         /// As they were when they were read last.

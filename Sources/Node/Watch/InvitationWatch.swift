@@ -18,7 +18,7 @@ final class InvitationWatch {
     private var timer: Timer!
     private var isStopped = false
 
-    /// What the clients are let in to.
+    /// The service that the clients are let in to.
     enum WatchedService {
         case peers
         /// Its onion address.

@@ -39,7 +39,7 @@ final class LoopWatch {
         turns.add(EventLoop.takeLongestTurn(), at: now)
     }
 
-    /// Of the last minute.
+    /// The figures of the last minute.
     var figures: Report.Loop {
         var loop = Report.Loop()
         guard timer.isRunning else { return loop }

@@ -78,8 +78,8 @@ extension RelayNode {
         }
     }
 
-    /// Of all settings, apps' credentials and the level of the log are taken over while the node runs; the others are
-    /// named, so that nobody waits for them.
+    /// Takes over apps' credentials and the level of the log while the node runs. The log names all other changed settings,
+    /// so that nobody waits for them.
     func rereadSettings() async {
         guard let readSettings, let credentials else { return }
         let settings: Settings
@@ -110,7 +110,7 @@ extension RelayNode {
         tell(settings.keys(changedFrom: self.settings), taken: taken)
     }
 
-    /// Of an app: what ``ConfiguredApp/changeable`` is made of.
+    /// The keys of an app from which ``ConfiguredApp/changeable`` is made.
     static let keysOfCredentials = [
         "key_file", "key_id", "team_id", "certificate_file", "certificate_password_file", "ca_file",
     ]

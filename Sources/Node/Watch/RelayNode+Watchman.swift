@@ -1,7 +1,7 @@
 import Reactor
 import Relay
 
-/// What the node does by itself when somebody whom it watches falls silent.
+/// The node's own acts when somebody whom it watches falls silent.
 extension RelayNode {
     func openWatchman() {
         guard !settings.watchman.isEmpty else { return }

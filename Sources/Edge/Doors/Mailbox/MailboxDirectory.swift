@@ -70,7 +70,7 @@ package struct MailboxDirectory: Sendable {
 
     // MARK: Whose share a request takes
 
-    /// Of one that publishes, or asks who it is.
+    /// Returns whose share a client that publishes, or asks who it is, uses.
     func owner(of claim: Claim?) -> MailboxShares.Owner {
         guard let claim else { return .stranger }
         if publisher(of: claim) != nil { return .publisher(claim.token) }
