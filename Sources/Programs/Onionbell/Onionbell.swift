@@ -63,7 +63,7 @@ struct Onionbell: AsyncParsableCommand {
         }
     }
 
-    /// What is wrong when a word stands where a command should, and is none; `nil`: it is something else.
+    /// Returns the sentence about a word that stands where a command should, and is none; `nil`: it is something else.
     static func unknownCommand(in words: [String]) -> String? {
         var command: any ParsableCommand.Type = Onionbell.self
         var path = "onionbell"

@@ -161,7 +161,7 @@ final class Demo {
         return Legs(receipt: receiptTime, pushed: pushTime, outcome: outcomeTime)
     }
 
-    /// What the phone's app reads from the push.
+    /// Returns the text that the phone's app reads from the push.
     private func encrypted(in push: AcceptedPush, for phone: Phone) throws -> String {
         let body = try JSON(push.body)
         let text =

@@ -8,7 +8,7 @@ import TLS
 @EventLoop
 final class LabBrowsers {
     private let servers: [(owner: String, manner: WebPushRules.Manner, server: GatewaySimulator)]
-    /// Where a real Firefox subscribes, at Mozilla's.
+    /// The service at which a real Firefox subscribes, at Mozilla's.
     private let browserSide: SimulatedBrowserService
 
     init(_ context: TLSContext) throws {
@@ -34,7 +34,7 @@ final class LabBrowsers {
         }
     }
 
-    /// What to put into a node's configuration, and how to pair.
+    /// Says what to put into a node's configuration, and how to pair.
     func tell(authority: String, torrc: String) {
         let hosts = servers.map { "\($0.server.endpoint)" }
         printLine(

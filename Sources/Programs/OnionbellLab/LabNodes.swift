@@ -28,7 +28,7 @@ final class LabNodes {
 
         var configuration: String { "\(home)/onionbell.yaml" }
         var isAlive: Bool { program?.processID != nil }
-        /// Of its log line `outbox.shared`.
+        /// Reads its log line `outbox.shared`, and returns whether there is one.
         func read() -> Bool {
             guard let line = program?.lines.last(where: { $0.contains("outbox.shared") }) else {
                 return false

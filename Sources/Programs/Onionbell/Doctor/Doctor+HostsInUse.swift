@@ -6,8 +6,8 @@ import Node
 import Reactor
 
 extension Doctor {
-    /// Of the hosts that are only asked if they are in use, those that the running node has called; none where no node
-    /// runs.
+    /// Returns the hosts that the running node has called, of those that are only asked if they are in use; none where no
+    /// node runs.
     func hostsInUse(by app: Settings.App, _ probes: [GatewayProbe]) async -> Set<String> {
         guard probes.contains(where: \.isForUsedHost) else { return [] }
         let socket = StateDirectory.statusSocket(in: settings.stateDirectory)

@@ -31,7 +31,7 @@ extension Doctor {
 }
 
 extension Judgement {
-    /// What a database says of itself.
+    /// Returns the findings about what a database says of itself.
     static func storage(_ report: DatabaseReport) -> [Finding] {
         var findings: [Finding] = []
         for (setting, isOn) in [("fsync", report.fsync), ("full_page_writes", report.fullPageWrites)]

@@ -24,7 +24,7 @@ extension Doctor {
         }
     }
 
-    /// What an instance and the node share is for their user only.
+    /// Checks that the directories which an instance and the node share are for their user only.
     private func checkInstanceDirectories() {
         for path in [DoorSockets(settings).directory, settings.tor.instanceDirectory].compactMap(\.self) {
             let advice = "systemd-tmpfiles --create onionbell.conf; systemctl enable --now onionbell-tor"
@@ -240,7 +240,7 @@ extension Doctor {
 }
 
 extension TorVersion {
-    /// Of `tor --version`.
+    /// Returns the version that `tor --version` prints.
     @EventLoop
     static func ofProgram(_ binary: String) async throws(NodeError) -> TorVersion {
         let output: [String]

@@ -29,10 +29,11 @@ final class Doctor {
     private var closed: [String] = []
     /// The tor that was started for this, and the directory that it keeps its files in.
     var ownTor: (client: TorClient, directory: TemporaryDirectory)?
-    /// Where the tor that was looked at takes SOCKS connections; `nil`: there is none, or it is not in the network.
+    /// The place at which the tor that was looked at takes SOCKS connections; `nil`: there is none, or it is not in the
+    /// network.
     var torSocks: Endpoint?
     private let report: @EventLoop (Finding) -> Void
-    /// What is being done now, where it takes long.
+    /// Says what is being done now, where it takes long.
     let progress: @EventLoop (String) -> Void
 
     init(
@@ -199,7 +200,7 @@ final class Doctor {
         await askNode()
     }
 
-    /// What would keep it from starting.
+    /// Checks the ports for what would keep the node from starting.
     private func checkPorts() {
         var taken = false
         let places: [(String, Endpoint?)] = [

@@ -18,7 +18,7 @@ struct FileFacts {
 
     var isReadableByAll: Bool { mode & 0o004 != 0 }
     var isWritableByAll: Bool { mode & 0o002 != 0 }
-    /// Of a directory.
+    /// Whether everybody may enter the directory.
     var isEnterableByAll: Bool { mode & 0o001 != 0 }
     var isEnterableByGroup: Bool { mode & 0o010 != 0 }
     var isPrivate: Bool { mode & 0o077 == 0 }
@@ -26,7 +26,7 @@ struct FileFacts {
     /// By the file's own mode; the directories above are not looked at.
     func isReadable(by user: NodeUser) -> Bool { allows(0o4, user) }
     func isWritable(by user: NodeUser) -> Bool { allows(0o2, user) }
-    /// Of a directory.
+    /// Whether a user may enter the directory.
     func isEnterable(by user: NodeUser) -> Bool { allows(0o1, user) }
 
     private func allows(_ right: mode_t, _ user: NodeUser) -> Bool {

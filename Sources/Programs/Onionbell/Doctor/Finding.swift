@@ -1,6 +1,6 @@
 import JSONCoding
 
-/// What one look at the node or at what surrounds it has shown.
+/// The result of one look at the node or at what surrounds it.
 struct Finding: Equatable {
     enum Verdict: String {
         case pass
@@ -13,9 +13,9 @@ struct Finding: Equatable {
     /// Stable, for scripts: `tor.clock`, `bisq-remote-ios.credentials`.
     var check: String
     var verdict: Verdict
-    /// What was seen, without an end of sentence.
+    /// The observation, without an end of sentence.
     var words: String
-    /// What to do; `nil` where there is nothing to do.
+    /// The advice; `nil` where there is nothing to do.
     var advice: String?
 
     static func pass(_ check: String, _ words: String) -> Finding {

@@ -2,7 +2,7 @@ import Encodings
 import Gateways
 import HTTP1
 
-/// What of the phone's page was loaded.
+/// The parts of the phone's page that were loaded.
 struct PhonePageParts {
     var index: HTTPResponse
     var deployed: HTTPResponse

@@ -4,7 +4,7 @@ import Overview
 import Reactor
 import Tor
 
-/// What figures and answers mean for an operator: decisions without looking.
+/// The meaning of figures and answers for an operator: decisions without looking.
 enum Judgement {
     /// - Parameters:
     ///   - free: bytes that the node's user may still write in its state directory.
@@ -109,7 +109,8 @@ enum Judgement {
         return end - now < CertificateAlarm.warning ? .warn(check, words, advice) : .pass(check, words)
     }
 
-    /// What another relay said to a notification for a device that there isn't, and how long that took with the way to it.
+    /// Judges what another relay said to a notification for a device that there isn't, and how long that took with the way
+    /// to it.
     static func relay(
         _ check: String, host: String, _ finding: GatewayProbe.Finding, after time: Duration,
         advice: (String) -> String?
@@ -133,7 +134,7 @@ enum Judgement {
         }
     }
 
-    /// What a gateway said to a request for a device that there isn't.
+    /// Judges what a gateway said to a request for a device that there isn't.
     ///
     /// - Parameters:
     ///   - isSecure: it is no onion service, which is called without TLS.

@@ -4,7 +4,7 @@ import Overview
 import Programs
 import Reactor
 
-/// What the makers of the node want to know of a machine that they don't have: its kind, times and sizes.
+/// A report for the makers of the node about a machine that they don't have: its kind, times and sizes.
 ///
 /// There is no address, name, path or key in it, so that its owner can show it to anybody.
 struct MachineReport {

@@ -34,7 +34,7 @@ struct NodeUser: Equatable {
         self.groups = isAll ? Set(groups.prefix(Int(count))) : [entry.pointee.pw_gid]
     }
 
-    /// Of a process, from `/proc`: its effective user, group and supplementary groups. `nil`: it is gone.
+    /// Reads the user of a process from `/proc`: its effective user, group and supplementary groups. `nil`: it is gone.
     init?(process: pid_t) {
         guard let bytes = try? PrivateFile.read("/proc/\(process)/status", limit: 65_536) else { return nil }
         self.init(status: String(decoding: bytes, as: UTF8.self))
@@ -67,7 +67,7 @@ struct NodeUser: Equatable {
 
 /// The node's unit, where systemd runs and the configuration is the unit's.
 struct NodeUnit {
-    /// What `systemctl show` tells.
+    /// The properties that `systemctl show` tells.
     let properties: [String: String]
     /// The last line that it wrote before it ended with a failure.
     var lastError: String?

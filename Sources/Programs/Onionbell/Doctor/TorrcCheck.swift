@@ -9,7 +9,7 @@ enum TorrcCheck {
     /// How long the program may take, if it is tor at all.
     private static let patience = Duration.seconds(10)
 
-    /// What tor says is wrong with the torrc of an own tor; `nil`: nothing, or it could not be asked.
+    /// Returns the fault that tor finds in the torrc of an own tor; `nil`: none, or it could not be asked.
     static func fault(in settings: Settings) async -> SettingsFault? {
         guard settings.tor.mode == .own, let torrc = try? TorConfiguration.path(setting: settings.tor.torrc),
             access(torrc, R_OK) == 0, let directory = try? TemporaryDirectory()

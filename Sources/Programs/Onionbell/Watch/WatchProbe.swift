@@ -6,7 +6,7 @@ import Reactor
 import Relay
 import Wire
 
-/// What one look at a node from outside has shown.
+/// The result of one look at a node from outside.
 struct WatchResult: Equatable {
     enum Verdict: String {
         case well
@@ -31,7 +31,7 @@ struct WatchResult: Equatable {
         }
     }
 
-    /// What the node's answers to a notification for nobody mean.
+    /// Judges the node's answers to a notification for nobody.
     ///
     /// Only the push service can find that nobody has the token, and it looks at the token last: its word for that
     /// proves the door, the outbox, the connection, the credentials and the topic.
