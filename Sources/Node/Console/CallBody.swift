@@ -101,7 +101,7 @@ struct CallBody {
         return texts
     }
 
-    /// What nobody asks for is a mistake.
+    /// Refuses members that nobody asks for: they are a mistake.
     func refuseOthers(but known: String...) throws(CallRefusal) {
         for key in members.keys where !known.contains(key) {
             throw CallRefusal(

@@ -8,11 +8,11 @@ package struct CallRefusal: Error {
     package enum Kind: String, CaseIterable, Sendable {
         /// The request itself is none.
         case malformed
-        /// What it names is not there.
+        /// The thing that the call names is not there.
         case absent
-        /// What is there already forbids it.
+        /// Something that is there already forbids it.
         case conflict
-        /// What was given can't be used.
+        /// The values can't be used.
         case unfit
         /// The settings have no place for it.
         case unconfigured
@@ -46,7 +46,7 @@ package struct CallRefusal: Error {
         (self.kind, self.word, self.sentence) = (kind, word, sentence)
     }
 
-    /// Of an HTTP answer.
+    /// The status of an HTTP answer.
     package var status: Int {
         switch kind {
         case .malformed: 400

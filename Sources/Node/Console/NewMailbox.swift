@@ -92,7 +92,7 @@ struct NewMailbox: Sendable {
         }
     }
 
-    /// Where phones find the first place at which mailboxes are served.
+    /// Returns the address of the first place at which phones find mailboxes.
     private static func origin(_ settings: Settings) throws(CallRefusal) -> String? {
         guard settings.doors.mailbox.url.isEmpty else { return settings.doors.mailbox.url }
         for place in settings.doors.mailbox.listen {

@@ -24,7 +24,7 @@ extension NodeCalls {
 
     /// Bytes of a body that has a settings file, each byte escaped if need be.
     nonisolated static let longestSettings = 6 * SettingsText.sizeLimit + 8192
-    /// Of an answer; those beyond that are counted.
+    /// The most faults in an answer; those beyond that are counted.
     private static let mostFaults = 100
     private nonisolated static let mostKeys = 50
 
@@ -98,7 +98,7 @@ extension NodeCalls {
             ])
     }
 
-    /// What check-config says, and what a restart is needed for.
+    /// The faults that check-config finds, and the keys that need a restart.
     private struct Checked: Sendable {
         var faults: [SettingsFault] = []
         var remarks: [String] = []
@@ -181,7 +181,7 @@ extension RelayNode {
         ]
     }
 
-    /// What the running node does not take over of these settings.
+    /// Returns the keys of these settings that the running node does not take over.
     func keysThatNeedRestart(for settings: Settings) -> [String] {
         settings.keys(changedFrom: self.settings).filter { key in
             key != "log.level"

@@ -43,7 +43,7 @@ extension NodeCalls {
     }
 }
 
-/// What a widget shows: nothing by which anybody could be found.
+/// The figures that a widget shows: nothing by which anybody could be found.
 struct WidgetFigures {
     /// `ok`, `warning` or `failing`.
     let state: String
@@ -72,7 +72,7 @@ struct WidgetFigures {
         ]
     }
 
-    /// Of the type `four-stats` of Umbrel's widgets.
+    /// The figures in the form of the type `four-stats` of Umbrel's widgets.
     var fourStats: JSON {
         func item(_ title: String, _ text: String, _ subtext: String) -> JSON {
             ["title": .string(title), "text": .string(text), "subtext": .string(subtext)]

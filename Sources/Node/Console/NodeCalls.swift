@@ -8,7 +8,7 @@ import Persistence
 import Programs
 import Reactor
 
-/// What the console and programs ask of the node: the calls of `/api/v1`, described by the document that it serves.
+/// The calls of `/api/v1` that the console and programs make, described by the document that it serves.
 ///
 /// It is served to whoever may do everything: over the socket in the state directory, which nobody but the node's user can
 /// open, and behind the console's login.
@@ -18,7 +18,7 @@ final class NodeCalls: HTTPDoor {
     var log: Logger { node.log }
     /// One after the other: a change waits for the one before it, and the event loop for none.
     private let store = JobQueue(named: "calls")
-    /// Of copies and settings, which take longer.
+    /// The queue of copies and settings, which take longer.
     let longJobs = JobQueue(named: "keep")
     var keeping = 0
     var isReaching = false

@@ -3,15 +3,15 @@ import HTTP1
 import Reactor
 import Tor
 
-/// Where the console is served.
+/// The listeners of the console.
 extension NodeConsole {
-    /// What the node has for its listeners.
+    /// The parts of the node that its listeners need.
     struct Site {
         let calls: any HTTPDoor
         let stateText: @EventLoop () -> [UInt8]
-        /// Of `https://` places.
+        /// The certificate of `https://` places.
         let certificate: ServerCertificate?
-        /// Where tor hands streams over.
+        /// The sockets at which tor hands streams over.
         let sockets: DoorSockets
         /// The key of the onion address.
         let onionKey: OnionKeyFile

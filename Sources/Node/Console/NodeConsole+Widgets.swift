@@ -23,7 +23,7 @@ extension NodeConsole {
         try await keep(changed)
     }
 
-    /// What is not written down is not so: a token that is revoked must not come back with a restart.
+    /// Writes a change down. What is not written down is not so: a token that is revoked must not come back with a restart.
     private func keep(_ changed: WidgetTokens) async throws(CallRefusal) {
         let before = widgets
         widgets = changed

@@ -22,14 +22,14 @@ final class NodeConsole {
     var servers: [HTTPServer] = []
     /// The first of each listener, then those of the settings: where a link leads.
     var linkOrigins: [String] = []
-    /// Of the onion listener; `nil`: there is none.
+    /// The service of the onion listener; `nil`: there is none.
     var onion: NeighbourService?
     /// By which clients come to it.
     var circuits: Circuits?
     private var clientWatch: InvitationWatch?
     private var timer: Timer!
     private var isStopped = false
-    /// Of the onion address.
+    /// Whether the onion address is published.
     private var isPublished = false
     private var onPublished: (@EventLoop () -> Void)?
 

@@ -67,7 +67,7 @@ extension PairingTokenError {
 }
 
 extension PhoneEntry {
-    /// What the book is to have of a phone that shows this pairing token. Its key is not part of that.
+    /// Makes the entry in the book for a phone that shows this pairing token. Its key is not part of that.
     package init(of token: PairingToken, named name: String, in settings: Settings) throws(CallRefusal) {
         try self.init(
             token.platform, token.deviceToken, app: "", named: name, model: token.model, in: settings)

@@ -32,14 +32,14 @@ enum SettingsEdit {
     private static let newline = UInt8(ascii: "\n")
     private static let blank = UInt8(ascii: " ")
 
-    /// Where a value is, or is to be.
+    /// The place of a value, or the place where it is to be.
     private struct Path {
         /// `apps[1].targets`
         let key: String
         let name: String
         /// The mapping that has it; `nil`: the file's own, or one that is not there.
         let holder: YAMLNode?
-        /// Of the mapping, in the file; empty for the file's own.
+        /// The line of the mapping, in the file; empty for the file's own.
         let section: String
     }
 
@@ -121,7 +121,7 @@ enum SettingsEdit {
             [UInt8](repeating: blank, count: column) + "\(path.name): ".utf8 + value, at: index + 1)
     }
 
-    /// Of a key that stands first on its line, or first in its item.
+    /// Returns the start of a key that stands first on its line, or first in its item.
     private static func start(of name: [UInt8], in line: [UInt8]) -> Int? {
         guard let column = line.firstIndex(where: { $0 != blank && $0 != UInt8(ascii: "-") }),
             line[column...].starts(with: name)

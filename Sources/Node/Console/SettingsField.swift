@@ -1,7 +1,7 @@
 /// A setting that the console's page has a field for: one of the dozen that matter. The others are changed in the text.
 struct SettingsField: Sendable {
     let key: String
-    /// Where nothing is set.
+    /// The value where nothing is set.
     let usual: String
     /// `nil`: any text.
     let choices: [String]?

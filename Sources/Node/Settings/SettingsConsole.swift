@@ -6,7 +6,8 @@ extension Settings {
     package struct Console: Sendable {
         /// With a login; empty: there are none.
         package var listen: [ConsolePlace] = []
-        /// Where else browsers find it, through a proxy or a forwarded port: `https://HOST[:PORT]`, in lower case.
+        /// The addresses at which browsers find it too, through a proxy or a forwarded port: `https://HOST[:PORT]`, in
+        /// lower case.
         package var origins: [String] = []
         package var proxied: Proxied?
 
@@ -102,7 +103,7 @@ extension Settings {
 }
 
 extension Settings.Console.Proxied {
-    /// What is wrong with it on any machine. Whether the port is in a network of its own is seen where it runs
+    /// The fault that it has on any machine. Whether the port is in a network of its own is seen where it runs
     /// (``networkFault(isOwn:)``).
     var fault: (key: String, words: String)? {
         guard case .host(let host, _) = listen else {

@@ -11,7 +11,7 @@ struct ConfigOption: ParsableArguments {
         completion: .file())
     var config = Settings.standardFile
 
-    /// What a printed command needs to mean the same configuration; empty for the standard one.
+    /// The option that a printed command needs to mean the same configuration; empty for the standard one.
     var words: String {
         guard config != Settings.standardFile else { return "" }
         let isPlain = config.utf8.allSatisfy {

@@ -8,7 +8,7 @@ func fail(_ sentence: some CustomStringConvertible, status: Int32) -> ExitCode {
     return ExitCode(status)
 }
 
-/// What the node refuses becomes a sentence and its exit status.
+/// Runs a body and makes a sentence, with its exit status, of what the node refuses.
 func told<Value>(_ body: () throws(CallRefusal) -> Value) throws -> Value {
     do throws(CallRefusal) {
         return try body()

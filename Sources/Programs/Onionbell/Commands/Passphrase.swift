@@ -3,7 +3,7 @@ import Crypto
 import Glibc
 import Reactor
 
-/// Where a passphrase comes from: a file, standard input, or whoever sits at the terminal.
+/// The source of a passphrase: a file, standard input, or whoever sits at the terminal.
 enum Passphrase {
     private static let longest = 4096
 
@@ -45,7 +45,7 @@ enum Passphrase {
 
 /// The passphrase of a file that goes from one machine to another.
 struct PassphraseFileOption: ParsableArguments {
-    /// Of what guards all keys: fewer can be guessed, however slow each guess is.
+    /// The fewest characters of a passphrase that guards all keys: fewer can be guessed, however slow each guess is.
     private static let shortest = 12
 
     @Option(

@@ -87,7 +87,8 @@ struct RegisterCommand: AsyncParsableCommand {
         }
     }
 
-    /// The same for the same phone or name: what is registered again replaces itself. It tells nothing of the token.
+    /// Returns the id of a phone or name, always the same: what is registered again replaces itself. It tells nothing of
+    /// the token.
     private static func id(of token: PairingToken, name: String?) -> String {
         let subject = name.map { "name \($0) \(token.key)" } ?? "token \(token.deviceToken)"
         return Hex.encode(Hash.sha256(Array("onionbell register \(subject)".utf8)))
@@ -142,7 +143,7 @@ struct RegisterCommand: AsyncParsableCommand {
         }
     }
 
-    /// What the trusted node is to push to.
+    /// Returns the device token that the trusted node is to push to.
     private func deviceToken(of token: PairingToken) throws -> String {
         guard let name else {
             guard TrustedNodeDevice.tokenLengths.contains(token.deviceToken.utf8.count) else {

@@ -13,7 +13,7 @@ import Wire
 /// further lines would otherwise go to the shell, which runs them and keeps them in its history. What else waits at the
 /// terminal is dropped at the end, also after Ctrl-C and when the secret is too long.
 struct SecretInput: Sendable {
-    /// What the lines so far are.
+    /// The kind of the lines so far.
     enum Part {
         /// Without its end.
         case incomplete
@@ -23,7 +23,7 @@ struct SecretInput: Sendable {
         case complete
     }
 
-    /// What the terminal asks for.
+    /// The name of what the terminal asks for.
     let name: String
     /// Whether lines are put together, without the blanks at their ends.
     var joinsLines = true
@@ -60,7 +60,7 @@ struct SecretInput: Sendable {
         (try? JSON(bytes)) == nil ? .incomplete : .complete
     }
 
-    /// What an option gives: itself, or what is read where it is `-`.
+    /// Returns the value of an option: itself, or what is read where it is `-`.
     func text(_ option: String) throws -> String {
         String(decoding: option == "-" ? try read() : joined(Array(option.utf8)), as: UTF8.self)
     }

@@ -11,9 +11,9 @@ extension MobileMessage.Kind: ExpressibleByArgument {}
 enum SendForm: String, CaseIterable, ExpressibleByArgument {
     /// A frame of the peer protocol.
     case p2p
-    /// What Bisq 1 sends to its relay today: `GET /relay`.
+    /// As Bisq 1 sends to its relay today: `GET /relay`.
     case bisq1
-    /// What Bisq 2 sends to its relay today: `POST /v1/...`.
+    /// As Bisq 2 sends to its relay today: `POST /v1/...`.
     case bisq2
 
     /// The onion service's port for it.
@@ -112,7 +112,7 @@ struct SendCommand: AsyncParsableCommand {
         }
     }
 
-    /// What Bisq 1 and its peers send.
+    /// The message as Bisq 1 and its peers send it.
     var text: MobileMessage {
         MobileMessage(
             sentDate: EventLoop.unixMilliseconds, transactionID: trade, title: title, message: message,

@@ -7,7 +7,7 @@ import Tor
 
 /// The key by which push services know the node, in its state directory: what `onionbell key ... --vapid` does.
 struct VapidKeyFile {
-    /// Of PEM texts: a key on P-256 has some 240 bytes.
+    /// Bytes of the longest PEM text: a key on P-256 has some 240.
     private static let limit = 16_384
 
     let path: String

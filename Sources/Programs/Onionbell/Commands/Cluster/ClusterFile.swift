@@ -4,7 +4,8 @@ import Gateways
 import JSONCoding
 import Node
 
-/// What `onionbell cluster export` hands over: a JSON document, sealed under a passphrase (``Crypto/PassphraseSeal``).
+/// The file that `onionbell cluster export` hands over: a JSON document, sealed under a passphrase
+/// (``Crypto/PassphraseSeal``).
 ///
 ///     {"onionbell_cluster": 1,
 ///      "keys": {"digest-key": "<64 hex digits>", "status-key": "<64 hex digits>", "vapid-key": "<PEM>"},
@@ -29,7 +30,7 @@ struct ClusterFile {
         }
     }
 
-    /// Of keys and credentials.
+    /// Bytes of the longest text, with keys and credentials.
     static let longest = 4 << 20
     private static let version: Int64 = 1
     private static let head = "onionbell_cluster"

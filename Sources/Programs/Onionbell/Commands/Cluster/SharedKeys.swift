@@ -49,7 +49,7 @@ struct SharedKeys {
         var content: [UInt8]
         /// `nil`: there is none.
         var isSame: Bool?
-        /// Of what is there.
+        /// The path at which the key that is there is kept.
         var aside = ""
         var words = ""
     }

@@ -157,7 +157,7 @@ struct BisqRelaySettings {
         if hasNotificationBlock { choices.hasNotificationBlock = true }
     }
 
-    /// What was taken over and what was not, in lines. No value: one may be a secret.
+    /// The list of what was taken over and what was not, in lines. No value: one may be a secret.
     var report: String {
         var lines = ["From bisq-relay:"]
         func taken(_ isThere: Bool, _ what: String) { if isThere { lines.append("  taken over: \(what)") } }

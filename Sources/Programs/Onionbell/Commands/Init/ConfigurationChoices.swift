@@ -1,7 +1,7 @@
 import Node
 import Wire
 
-/// What an operator says of the node that is to be; what is `nil` stays as in the sample.
+/// An operator's choices for the node that is to be; one that is `nil` stays as in the sample.
 struct ConfigurationChoices {
     enum Apple {
         case key(file: String, keyID: String, teamID: String)
@@ -54,7 +54,7 @@ struct ConfigurationChoices {
 
     private static let ios = "apps[0]"
     private static let android = "apps[1]"
-    /// Of the sample's apps, those that hand on to Bisq's relay.
+    /// The apps of the sample that hand on to Bisq's relay.
     private static let relays = [
         ("apps[2]", name: "bisq1-relay", form: "bisq1"), ("apps[3]", name: "bisq2-relay", form: "bisq2"),
     ]

@@ -6,7 +6,7 @@ import Programs
 import Reactor
 import Tor
 
-/// Where a configuration is written, with its credentials beside it.
+/// The place where a configuration is written, with its credentials beside it.
 struct ConfigurationTarget {
     let path: String
 
@@ -65,7 +65,7 @@ struct ConfigurationTarget {
         return written + [path]
     }
 
-    /// What is wrong with choices, files with what is in them; nothing is written.
+    /// Returns the fault of choices and of the contents of files; nothing is written.
     func fault(of choices: ConfigurationChoices) async -> String? {
         do throws(InitError) {
             try check(choices)
@@ -176,7 +176,7 @@ struct ConfigurationTarget {
 }
 
 extension SettingsFault {
-    /// Of a text that nobody has seen.
+    /// The fault of a text that nobody has seen, so without its line.
     fileprivate var withoutLine: SettingsFault {
         var fault = self
         fault.line = nil

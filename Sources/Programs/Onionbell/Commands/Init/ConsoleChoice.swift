@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Where the console of a new node is.
+/// The place of a new node's console.
 enum ConsoleChoice: String, CaseIterable, ExpressibleByArgument {
     /// For a browser on the node's machine.
     case local

@@ -253,7 +253,7 @@ extension Settings.Tor.Mode: ExpressibleByArgument {}
 
 /// Why no configuration was written.
 enum InitError: Error, CustomStringConvertible {
-    /// What was given can't be used.
+    /// The values can't be used.
     case unusable(String)
     /// It can't be written, or may not be.
     case notWritten(String)

@@ -11,15 +11,15 @@ struct Interview {
         case bisq, tor, network, browser, onion, apple, password, keyID, teamID, topic, google, webPush
     }
 
-    /// What was answered, by step; what options gave is not asked for.
+    /// The answers, by step; what options gave is not asked for.
     private(set) var answers: [Step: String] = [:]
     private let given: ConfigurationChoices
-    /// What may be asked for.
+    /// The steps that may be asked for.
     private let steps: [Step]
     /// The next answer; `nil`: there are no more.
     let read: () -> String?
     let tell: (String) -> Void
-    /// What is wrong with these choices as far as they go, as one sentence.
+    /// Returns the fault of these choices as far as they go, as one sentence.
     let fault: (ConfigurationChoices) async -> String?
 
     init(
@@ -148,7 +148,7 @@ struct Interview {
 
     private static func isKey(_ file: String) -> Bool { file.lowercased().hasSuffix(".p8") }
 
-    /// What is wrong with an answer; `nil`: nothing.
+    /// Returns the fault of an answer; `nil`: none.
     private func wrong(_ step: Step) async -> String? {
         let answer = answers[step] ?? ""
         switch step {

@@ -15,7 +15,7 @@ struct SampleConfiguration {
         /// `tor.mode`, `apps[0].key_file`; `nil` for comments, headings and empty lines.
         var key: String?
         var indentation = 0
-        /// Of a heading as well.
+        /// The name, of a heading as well.
         var name = ""
         /// Changed from what the sample has.
         var isChanged = false
@@ -58,7 +58,7 @@ struct SampleConfiguration {
 
     var text: String { lines.map(\.text).joined(separator: "\n") }
 
-    /// What differs from the defaults, and the list's items that are on, with what has no default.
+    /// The settings that differ from the defaults, and the list's items that are on, with what has no default.
     var differences: String {
         var kept = [
             "# What differs from the defaults. Every setting, with comments: /usr/share/onionbell/onionbell.yaml,",
@@ -158,7 +158,7 @@ struct SampleConfiguration {
         return String(decoding: quoted, as: UTF8.self)
     }
 
-    /// Where a reader of the sample stands while it goes from line to line.
+    /// The place at which a reader of the sample stands while it goes from line to line.
     private struct Path {
         /// The headings above, with their indentation.
         private var headings: [(indentation: Int, name: String)] = []

@@ -4,7 +4,8 @@ import Glibc
 import JSONCoding
 import Reactor
 
-/// Where `onionbell receive` keeps its book: mode 0600, under a passphrase if one was given, for one process at a time.
+/// The file in which `onionbell receive` keeps its book: mode 0600, under a passphrase if one was given, for one process at
+/// a time.
 final class BookFile {
     enum Fault: Error, CustomStringConvertible {
         case system(SystemError)
@@ -62,7 +63,7 @@ final class BookFile {
         return (file, try file.read(passphrase))
     }
 
-    /// What is kept there, also while another process keeps it.
+    /// Returns the book that is kept there, also while another process keeps it.
     static func look(at path: String, passphrase: Secret?) throws(Fault) -> MailboxBook? {
         try BookFile(path, lock: nil).read(passphrase)
     }

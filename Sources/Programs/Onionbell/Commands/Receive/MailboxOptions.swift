@@ -111,7 +111,7 @@ struct MailboxOptions: ParsableArguments {
     }
 }
 
-/// Where a mailbox is read.
+/// The address at which a mailbox is read.
 struct MailboxURL: Equatable {
     let node: CalledNode
     /// As HTTP's Host field has it.

@@ -5,7 +5,7 @@ import JSONCoding
 import Programs
 import Reactor
 
-/// What `--notify` shows.
+/// The text that `--notify` shows.
 enum NotifyForm: String, CaseIterable, ExpressibleByArgument {
     /// A fixed text for each kind.
     case bell
@@ -13,7 +13,7 @@ enum NotifyForm: String, CaseIterable, ExpressibleByArgument {
     case text
 }
 
-/// Where messages are shown: on standard output, by `notify-send`, to a command.
+/// The places where messages are shown: on standard output, by `notify-send`, to a command.
 @EventLoop
 final class MessageScreen {
     private let isJSON: Bool
@@ -38,7 +38,7 @@ final class MessageScreen {
         return true
     }
 
-    /// What does not open with the key.
+    /// Shows a note that does not open with the key.
     func showUnreadable(_ note: MailboxNote, _ fault: PhoneError) async -> Bool {
         let reason = "\(fault)"
         guard isJSON else {

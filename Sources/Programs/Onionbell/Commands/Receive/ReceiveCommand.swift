@@ -194,7 +194,7 @@ struct ReceiveCommand: AsyncParsableCommand {
         }
     }
 
-    /// What is kept, changed by what is given now, and kept again.
+    /// Changes the book that is kept by what is given now, and keeps it again.
     private func book(_ kept: MailboxBook?, in file: BookFile) throws -> MailboxBook {
         var access = try mailbox.access(besides: kept?.access)
         _ = try MailboxURL(access.url)

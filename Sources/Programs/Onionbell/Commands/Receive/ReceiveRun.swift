@@ -11,7 +11,7 @@ final class ReceiveRun {
     struct Settings {
         var place: MailboxURL
         var tor: WatchTor.Source
-        /// Where the first connection of a book that knows no message begins.
+        /// The point from which the first connection of a book begins that knows no message.
         var since: String
         /// Fetch what lies there, and end.
         var isOnce: Bool
