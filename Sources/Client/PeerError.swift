@@ -16,7 +16,7 @@ package enum PeerError: Error, Equatable, CustomStringConvertible {
     case wrongAnswer
     /// A request with the same uid waits for its answer on this connection.
     case uidInUse
-    /// No request with this uid was sent with `awaitsOutcome`, or its outcome was told already.
+    /// No request with this uid was sent with `awaitsOutcome`, or its outcome has come already.
     case noOutcomeExpected
 
     package var description: String {

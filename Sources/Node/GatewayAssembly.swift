@@ -58,7 +58,7 @@ package enum GatewayAssembly {
 
     /// All that is wrong with the files that the settings name.
     ///
-    /// - Parameter closed: of these nothing is told: see ``Settings/closedCredentials``.
+    /// - Parameter closed: these are left out: see ``Settings/closedCredentials``.
     @EventLoop
     package static func faults(in settings: Settings, except closed: [String] = []) -> [SettingsFault] {
         let silent = Logger(label: "onionbell") { _ in SwiftLogNoOpLogHandler() }

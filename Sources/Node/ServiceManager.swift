@@ -4,9 +4,9 @@ import Reactor
 /// Tells the service manager that started this process how it stands: systemd's notification protocol, a datagram of
 /// lines to the socket that `$NOTIFY_SOCKET` names (sd_notify(3)). Without that variable nothing is sent.
 ///
-/// With a watchdog (`$WATCHDOG_USEC`) it is told at half of its interval that the process lives: this timer runs on
-/// the event loop, and the store's thread has to have answered since the last time. If either hangs, nothing is sent,
-/// and the service manager starts the node anew.
+/// With a watchdog (`$WATCHDOG_USEC`) it hears at half of its interval that the process lives: this timer runs on the event
+/// loop, and the store's thread has to have answered since the last time. If either hangs, nothing is sent, and the service
+/// manager starts the node anew.
 @EventLoop
 final class ServiceManager {
     private let socket: NotifySocket?

@@ -122,8 +122,8 @@ package struct StateDirectory: ~Copyable {
 
     /// The process of the node that runs with this directory; `nil` when none does.
     ///
-    /// Takes the lock for an instant, shared, to see whether it is free: a node that starts in that instant is told
-    /// that another one runs.
+    /// Takes the lock for an instant, shared, to see whether it is free: a node that starts in that instant finds that
+    /// another one runs.
     package static func runningNode(in path: String) throws(SystemError) -> Running? {
         let number = open(path + "/lock", O_RDONLY | O_CLOEXEC)
         guard number >= 0 else {

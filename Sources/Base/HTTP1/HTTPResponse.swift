@@ -35,7 +35,7 @@ package struct HTTPResponse: Equatable, Sendable {
     /// There is no Date on purpose: it would show an onion service's clock, by which its machine can be recognised.
     /// Field names and values are our own words: free of line breaks.
     ///
-    /// - Parameter withBody: false in answer to HEAD: the length is told and the body left out.
+    /// - Parameter withBody: false in answer to HEAD: the length stands there and the body is left out.
     package func encode(into output: inout [UInt8], withBody: Bool = true) {
         encodeStart(into: &output)
         // RFC 9110, section 8.6: an answer that never has a body has no length.

@@ -20,7 +20,7 @@ package struct HTTP2ErrorCode: RawRepresentable, Equatable, Sendable, CustomStri
 
 /// A failure that broke an HTTP/2 connection.
 package enum HTTP2Error: Error, Equatable, Sendable, CustomStringConvertible {
-    /// The peer broke the protocol, and was told so with this code in a GOAWAY; `reason` is nghttp2's.
+    /// The peer broke the protocol, and got this code in a GOAWAY; `reason` is nghttp2's.
     case protocolBroken(HTTP2ErrorCode, reason: String)
     /// The bytes were not HTTP/2 at all, or a flood of frames that must be answered (`NGHTTP2_ERR_...`).
     case unusable(code: Int32)

@@ -25,8 +25,8 @@ package final class TLSContext: @unchecked Sendable {
     // Unchecked: set up in `init`, never changed afterwards; OpenSSL lets any thread make sessions from it.
     let handle: OpaquePointer
     let isServer: Bool
-    /// Each with its length before it (RFC 7301), then a zero, as the callback is told only where the list begins.
-    /// Owned, freed in deinit: no session outlives its context.
+    /// Each with its length before it (RFC 7301), then a zero, as the callback gets only the beginning of the list. Owned,
+    /// freed in deinit: no session outlives its context.
     private let protocolList: UnsafeMutableBufferPointer<UInt8>
 
     /// For clients.

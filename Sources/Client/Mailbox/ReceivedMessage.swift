@@ -46,7 +46,7 @@ package struct ReceivedMessage: Equatable, Sendable {
     package let message: String
     /// Empty where it is about no trade.
     package let tradeID: String
-    /// Milliseconds since 1970; 0: not told.
+    /// Milliseconds since 1970; 0: not known.
     package let sentDate: Int64
 
     package init(

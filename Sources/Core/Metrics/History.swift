@@ -71,7 +71,7 @@ package struct History: Equatable, Sendable {
     /// - Parameters:
     ///   - minute: Of a clock that only goes on.
     ///   - kept: By a process before this one.
-    ///   - covered: How many minutes that one told of.
+    ///   - covered: How many minutes that one knew of.
     package init(at minute: Int64, kept: [Minute] = [], covered: Int64 = 0) {
         present = minute
         first = minute - min(max(0, covered), Int64(History.minutes))

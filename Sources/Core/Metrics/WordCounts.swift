@@ -1,5 +1,5 @@
-/// How often each word was said. Some words come from outside: at most 64 different ones are told apart, those beyond
-/// count as `other`.
+/// How often each word was said. Some words come from outside: at most 64 different ones are counted, those beyond count as
+/// `other`.
 package struct WordCounts: Equatable, Sendable {
     package static let most = 64
     package static let other = "other"

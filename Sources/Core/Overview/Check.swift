@@ -235,7 +235,7 @@ extension Report {
         return lane.figures.lastJudgement.map { age(of: $0) >= Report.stalledAfter } ?? true
     }
 
-    /// An app without credentials was left out on purpose; what still waits for it is told by ``pushingCheck``.
+    /// An app without credentials was left out on purpose; ``pushingCheck`` says what still waits for it.
     private func check(_ lane: Lane) -> Check? {
         guard let gateway = lane.gateway else { return lane.service == nil ? Report.leftOver(lane) : nil }
         if let reason = lane.blockedReason { return Report.blocked(lane, reason, gateway) }

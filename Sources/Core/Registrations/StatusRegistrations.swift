@@ -105,8 +105,7 @@ package protocol StatusRegistrations: Sendable {
         _ body: @Sendable ([Int], StatusRegistration.Kept?) -> [Value]
     ) async throws(OutboxError) -> (told: [UInt8]?, found: [Value])
 
-    /// Remembers what was told of a message, and forgets those that were handled before a time. Durable when it
-    /// returns.
+    /// Remembers the results of a message, and forgets those that were handled before a time. Durable when it returns.
     ///
     /// - Parameters:
     ///   - now: milliseconds since 1970, as `forgotten`.

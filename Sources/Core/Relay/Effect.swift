@@ -1,6 +1,6 @@
 import Encodings
 
-/// Names a sender's way to hear more, at the edge that keeps it. Small, and used again once its last receipt was told.
+/// The number of a sender's way to hear more, at the edge that keeps it. Small, and used again after its last receipt.
 package struct ReplyID: Hashable, Sendable {
     package let index: Int
 }

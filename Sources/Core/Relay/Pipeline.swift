@@ -12,8 +12,8 @@ package struct Pipeline: ~Copyable, Sendable {
 
     package enum Submitted: Equatable, Sendable {
         case answered(Receipt)
-        /// In the next commit. Its sender is told under this id afterwards; what it is stored under, if it is, says the
-        /// other.
+        /// It is in the next commit. The first id is that under which its sender gets its receipts, the second that under
+        /// which it is stored, if it is.
         case storing(ReplyID, NotificationID)
     }
 
@@ -62,7 +62,7 @@ package struct Pipeline: ~Copyable, Sendable {
     var effects: [Effect] = []
 
     var commits: Commits
-    /// The highest number that the outbox has told of.
+    /// The highest sequence number that the outbox has given out.
     var lastSequence: Int64 = 0
 
     // What goes out before it is stored.

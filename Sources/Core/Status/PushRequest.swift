@@ -61,7 +61,7 @@ package struct PushRequest: Equatable, Sendable {
 
 /// The result of an entry, as its sender hears it; the raw values are kept in the store.
 package enum PushResult: UInt8, Equatable, Sendable {
-    /// Nothing is told of an entry without a type.
+    /// No result: an entry without a type gets none.
     case untold = 0
     /// Handed over, or filtered: a sender must not be able to tell a block.
     case accepted = 1

@@ -1,4 +1,4 @@
-/// A network of Bisq peers, told apart by `message_version` in each envelope.
+/// A network of Bisq peers. Each envelope names it by its `message_version`.
 ///
 /// The number is the network's place in Bisq's list plus 10 times the P2P version, which is 1 (Bisq 1,
 /// `Version.java`, `BaseCurrencyNetwork.java`).

@@ -1,6 +1,6 @@
 import Encodings
 
-/// Why a text is not a pairing token. What was found is told, never the key or the device token.
+/// Why a text is not a pairing token. It says what was found, and never holds the key or the device token.
 package enum PairingTokenError: Error, Equatable {
     case sections(count: Int)
     /// Case matters.

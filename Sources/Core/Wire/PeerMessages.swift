@@ -14,7 +14,7 @@ package struct NodeAddress: Hashable, Sendable {
     }
 }
 
-/// A peer as told to others.
+/// A peer as other peers hear of it.
 package struct Peer: Hashable, Sendable {
     package var nodeAddress: NodeAddress?
     /// Milliseconds since 1970.

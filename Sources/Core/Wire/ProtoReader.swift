@@ -1,4 +1,4 @@
-/// Why bytes are not a protobuf message. Nothing can be told of what follows within the same message.
+/// Why bytes are not a protobuf message. Nothing that follows within the same message can be read.
 package enum ProtoError: Error, Equatable {
     /// A value runs past the end of its message.
     case truncated

@@ -63,7 +63,7 @@ package struct ProxyLine: Equatable, Sendable {
     }
 }
 
-/// The stream does not begin as tor begins one: it came from elsewhere, or tor was not told to. Close it.
+/// The stream does not begin as tor begins one: it came from elsewhere, or tor is not configured to. Close it.
 package struct ProxyLineError: Error, Equatable {
     package init() {}
 }

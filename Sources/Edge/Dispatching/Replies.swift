@@ -1,6 +1,6 @@
 import Relay
 
-/// How each sender that waits is told, by the id that the core has given it.
+/// The replies to senders that wait, by the ids that the core has given them.
 struct Replies {
     /// By the indices of their ids.
     private var replies: [Dispatcher.Reply?] = []

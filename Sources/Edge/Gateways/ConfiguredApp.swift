@@ -14,7 +14,7 @@ package protocol ConfiguredApp: Sendable {
     /// Whether it may ring phones that are not in the phone book.
     static var ringsStrangers: Bool { get }
 
-    /// Asks for each of its keys in an entry of `apps`; what is wrong with one is told there.
+    /// Asks for each of its keys in an entry of `apps`, and reports the fault of one to the section.
     init(_ section: any SettingsSection)
 
     /// The service as the core sees it.

@@ -81,8 +81,8 @@ package struct AcceptedPush: Sendable {
     package let body: [UInt8]
     /// Counts the simulator's connections from 1.
     package let connection: Int
-    /// False for one that gets no answer, ever. One that gets its answer late, on a connection that then breaks, is not
-    /// told apart: ``GatewaySimulator/onBreak`` tells of those.
+    /// False for one that gets no answer, ever. One that gets its answer late, on a connection that then breaks, counts as
+    /// answered: ``GatewaySimulator/onBreak`` tells of those.
     package let isAnswered: Bool
 
     package init(

@@ -52,7 +52,8 @@ extension NodeConsole {
         }
     }
 
-    /// An address of its own, of which the peers' tells nothing. Circuits are told as for peers, and each has its share.
+    /// Opens an address of its own, of which the peers' says nothing. Tor names circuits as for peers, and each has its
+    /// share.
     private func openOnion(at site: Site, _ settings: Settings) throws(NodeError) {
         try site.sockets.prepare()
         let key: OnionKey

@@ -70,7 +70,7 @@ extension RelayNode {
         return outbox
     }
 
-    /// Those that are configured, then those for which something is left from before. Lanes to origins are told
+    /// Those that are configured, then those for which something is left from before. Lanes to origins are reported
     /// together, as their service shows them.
     private func laneReports(at now: Int64) -> [Report.Lane] {
         var reports = settings.apps.flatMap { app -> [Report.Lane] in

@@ -4,7 +4,7 @@ import Reactor
 /// Takes over credentials whose files have changed, without a restart.
 ///
 /// A change is taken once the files have stayed the same for a second, so that none is read half written. What can't be
-/// used is told once, and the old credentials stay.
+/// used is logged once, and the old credentials stay.
 @EventLoop
 final class CredentialWatch {
     /// Takes what was in the files.

@@ -4,7 +4,7 @@ import Tor
 
 /// Takes over who is invited to the node, without a restart.
 ///
-/// Invitations that can't be read are told once, and those of before stay in force: a fault opens no door.
+/// Invitations that can't be read are logged once, and those of before stay in force: a fault opens no door.
 @EventLoop
 final class InvitationWatch {
     private let invitations: Invitations

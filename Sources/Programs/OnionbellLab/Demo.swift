@@ -7,8 +7,8 @@ import Reactor
 import Tor
 import Wire
 
-/// The whole story on loopback, told step by step: private Tor network, node, phones, peer, gateways. Every step is
-/// verified; the first that is not ends it.
+/// The whole story on loopback, step by step: private Tor network, node, phones, peer, gateways. Every step is verified;
+/// the first that is not ends it.
 @EventLoop
 final class Demo {
     /// A step that didn't end as it must.

@@ -3,7 +3,7 @@ import CSupport
 import Glibc
 import Reactor
 
-/// `onionbell demo`: the whole story on this machine, told as it happens.
+/// `onionbell demo`: the whole story on this machine, shown as it happens.
 struct DemoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",

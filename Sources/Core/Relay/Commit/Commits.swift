@@ -1,17 +1,17 @@
 /// The way into the outbox, one commit after another: the changes, the submissions that wait for one, and when the next may
 /// begin.
 ///
-/// States: none asked for; asked for (the edge has been told, and will begin it); running. ``append(_:)`` and its like fill the
+/// States: none asked for; asked for (the edge knows, and will begin it); running. ``append(_:)`` and its like fill the
 /// next one at any time, also while one runs. ``begin(at:)`` takes all that is there, ``committed(at:)`` and
-/// ``failed(_:at:)`` end it. Never true: that two run, that a submission is in two, or that an end which nobody could write down
-/// is forgotten.
+/// ``failed(_:at:)`` end it. Never true: that two run, that a submission is in two, or that an end which nobody could write
+/// down is forgotten.
 struct Commits: Sendable {
     /// A commit on its way.
     struct Running: Sendable {
         let changes: [OutboxChange]
         /// Whose senders wait for it.
         let tickets: [Pipeline.Ticket]
-        /// Ends that are told after it.
+        /// The ends that senders hear of after it.
         let untold: [(sequence: Int64, ending: Ending)]
         /// Lanes of devices that it puts into the backlog.
         let shelving: [Int]
@@ -22,8 +22,8 @@ struct Commits: Sendable {
 
     private var changes = PendingChanges()
     private(set) var tickets: [Pipeline.Ticket] = []
-    /// Ends that are awaited, to be told after the next commit: an end that was told never changes, even if the process
-    /// is killed right after.
+    /// The ends that senders hear of after the next commit: an end that somebody has heard of never changes, even if the
+    /// process is killed right after.
     private var untold: [(sequence: Int64, ending: Ending)] = []
     private(set) var running: Running?
     /// Tickets of the next commit that are to be refused unless they are known.
@@ -211,12 +211,12 @@ struct Commits: Sendable {
         return (commit, fault != nil)
     }
 
-    /// Its results have been told: the next one may begin when it has been over for as long as it took.
+    /// Notes that all have heard of its results: the next one may begin when it has been over for as long as it took.
     mutating func rest(after commit: Running, at time: Int64) { pace.ended(begunAt: commit.begun, at: time) }
 
     /// Nothing of the one that runs took effect: what is known of deliveries is in the next one, what was to be stored is not.
     ///
-    /// - Returns: It, and whether the operator is to be told.
+    /// - Returns: It, and whether the operator is to hear of it.
     mutating func failed(_ error: OutboxError) -> (commit: Running, isTold: Bool) {
         guard let commit = running else { preconditionFailure("no commit runs") }
         running = nil

@@ -1,5 +1,5 @@
-/// The changes on their way into the outbox, one commit after another: the results of one are told before the next is
-/// taken.
+/// The changes on their way into the outbox, one commit after another: senders hear of the results of one before the next
+/// is taken.
 struct PendingChanges: Sendable {
     private var changes: [OutboxChange] = []
     /// The endings since the changes were taken last; ``earlierEndings`` has those between that and the time before. A

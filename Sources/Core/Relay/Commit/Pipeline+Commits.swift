@@ -9,7 +9,7 @@ extension Pipeline {
         if commits.ask() { effects.append(.commitSoon) }
     }
 
-    /// The changes that belong into a commit that begins now, which is told of by ``committed(_:at:)`` or
+    /// Returns the changes that belong into a commit that begins now, whose end comes by ``committed(_:at:)`` or
     /// ``commitFailed(_:at:)``; `nil`: there is nothing to write.
     package mutating func beginCommit(at now: Instant) -> [OutboxChange]? {
         guard !isClosed else {
@@ -44,8 +44,8 @@ extension Pipeline {
         stopIfDone()
     }
 
-    /// Nothing of the commit took effect. Senders are told to come again; what is known of deliveries is kept for the
-    /// next commit.
+    /// Ends a commit of which nothing took effect. Senders get `busy`; what is known of deliveries is kept for the next
+    /// commit.
     package mutating func commitFailed(_ error: OutboxError, at now: Instant) {
         let (commit, isTold) = commits.failed(error)
         if isTold { effects.append(.outboxFailed(error)) }
@@ -106,7 +106,7 @@ extension Pipeline {
         }
     }
 
-    /// It is stored, and its end is known: that is told when it is written down.
+    /// Ends a notification that is stored and whose end is known: its sender hears of it when it is written down.
     mutating func endAtOnce(
         _ slot: Int, _ ending: Ending, countedAs receipt: Receipt, for ticket: Ticket, at now: Instant
     ) {

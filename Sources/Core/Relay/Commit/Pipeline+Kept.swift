@@ -57,7 +57,7 @@ extension Pipeline {
 
 /// Whose end is awaited of what gateways keep, which may be long.
 struct Kept: Sendable {
-    /// Notifications at the same time; of the oldest nothing more is told.
+    /// The most notifications at the same time; beyond them senders hear nothing more of the oldest.
     static let most = 4096
 
     /// The oldest first. Those that have ended go when they are most of them.
@@ -66,7 +66,7 @@ struct Kept: Sendable {
     /// The endings of those that ended while a commit ran, which may have found them kept.
     private var endings = SequenceTable<Ending>()
 
-    /// - Returns: The one of which nothing more is told.
+    /// - Returns: The one of which its sender hears nothing more.
     mutating func listen(to sequence: Int64) -> Int64? {
         guard awaited.insert(sequence).inserted else { return nil }
         listened.append(sequence)

@@ -2,7 +2,7 @@
 struct Unstored: Sendable {
     struct One: Sendable {
         let digests: SubmissionDigests
-        /// `nil`: one of those that can't be told apart, who are as one here.
+        /// The sender; `nil`: all that have no identity count as one here.
         let sender: SenderID?
         let patience: Patience
         let door: Int

@@ -41,7 +41,7 @@ package struct Lane: Sendable {
     package internal(set) var isParked = false
     /// It has had one.
     var hadGateway = false
-    /// Who brought the first that it was made for; `nil`: nobody who can be told from others.
+    /// The sender of the first that it was made for; `nil`: one without an identity.
     let broughtBy: SenderID?
     /// Monotonic nanoseconds at which it was made, or got its gateway again.
     var openedAt: Int64

@@ -9,7 +9,7 @@ package struct LaneHost: Hashable, Sendable, CustomStringConvertible {
     /// Chosen by whoever made the address: its lane comes with the first notification, goes when it has been idle for
     /// a while, and its name is shown to nobody.
     package let isOrigin: Bool
-    /// Most are, and are told from others at once.
+    /// Whether it is the service's usual host: most are, and no text has to be compared.
     private let isProduction: Bool
 
     /// One of the service's own names, or what was ``name``.

@@ -1,11 +1,10 @@
 import Encodings
 
-/// Whether a lane's gateway fails again and again, and what of it the operator is told: when it begins, every ten
-/// minutes while it lasts, and when it is over.
+/// Whether a lane's gateway fails again and again, and when the operator hears of it: when it begins, every ten minutes
+/// while it lasts, and when it is over.
 ///
-/// What is sent again and then taken is no trouble, nor is what came back unharmed or is too much for one device; a
-/// blocked lane is told otherwise.
-/// Times are monotonic nanoseconds.
+/// What is sent again and then taken is no trouble, nor is what came back unharmed or is too much for one device; a blocked
+/// lane has an event of its own. Times are monotonic nanoseconds.
 package struct LaneTrouble: Equatable, Sendable {
     package enum News: Equatable, Sendable {
         /// So many attempts in a row came to nothing, the last one for this reason.
@@ -18,7 +17,7 @@ package struct LaneTrouble: Equatable, Sendable {
     static let many = 20
     static let lasting: Duration = .seconds(5)
     static let interval: Duration = .seconds(600)
-    /// A gateway that comes and goes is told of no more often.
+    /// The shortest time between two events about a gateway that comes and goes.
     static let shortestInterval: Duration = .seconds(60)
 
     private var attempts = 0

@@ -14,7 +14,7 @@ package struct Vigil: Equatable, Sendable {
     /// Milliseconds since 1970, as all times here.
     package private(set) var lastAnswer: Int64?
     private var firstMiss: Int64 = 0
-    /// The owner has been told.
+    /// Whether the one who is watched has fallen silent, and the owner was rung.
     package private(set) var isSilent = false
     private var lastSilence: Int64?
 

@@ -79,7 +79,7 @@ package struct PreparedPush: Equatable, Sendable {
         case withNotification = 0
         /// It is tried once.
         case atOnce = 1
-        /// As the gateway itself likes: it is told nothing.
+        /// As the gateway itself likes: the request says nothing of it.
         case unsaid = 2
     }
 

@@ -2,7 +2,7 @@
 package struct DeadToken: Equatable, Sendable {
     /// Since when it is dead, as the gateway says.
     package let since: Int64
-    /// When the node was told; told again, it counts anew.
+    /// The time at which the gateway last said so.
     package let buriedAt: Int64
 
     package init(since: Int64, buriedAt: Int64) {

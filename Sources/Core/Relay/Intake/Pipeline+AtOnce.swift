@@ -3,9 +3,9 @@ import Encodings
 /// Notifications that go out first. If the sender waits for the outcome anyway, one is stored only if its gateway has not
 /// answered within a window: most never touch the disk.
 ///
-/// Nobody is told `stored` before the commit. `delivered` is told as soon as the gateway has said so, and its identity is
-/// written a little later, with others; every other end takes the long way. A kill within the window loses what nobody was
-/// told of; one after it, before the identities are written, lets a repetition out again, under the same id.
+/// No sender gets `stored` before the commit. `delivered` goes out as soon as the gateway has said so, and its identity is
+/// written a little later, with others; every other end takes the long way. A kill within the window loses what no sender
+/// has an answer to; one after it, before the identities are written, lets a repetition out again, under the same id.
 extension Pipeline {
     /// For peers: their own deadlines are short.
     package static let shortWindow: Duration = .milliseconds(100)
@@ -125,8 +125,8 @@ extension Pipeline {
         abandonLate(ticket.slot)
     }
 
-    /// Their commit has failed. Those that their gateways have not answered are in the next one; of the others what was said
-    /// is told, and else that nothing was stored.
+    /// Their commit has failed. Those that their gateways have not answered are in the next one; senders of the others hear
+    /// what their gateways said, and else that nothing was stored.
     ///
     /// - Returns: Their slots.
     mutating func commitFailed(late all: [Ticket], at now: Instant) -> Set<Int> {
@@ -179,7 +179,7 @@ extension Pipeline {
         }
     }
 
-    /// - Returns: Whether it is told or written when the outbox has the notification.
+    /// - Returns: True if the notification is not stored yet; sender and outbox are then updated after the commit.
     mutating func hold(_ reason: String? = nil, notBefore: Int64? = nil, of slot: Int) -> Bool {
         let entry = delivery.entries[slot]
         switch entry.writing {
@@ -196,7 +196,7 @@ extension Pipeline {
 
     // MARK: Ends
 
-    /// - Returns: Whether it was stored first, so that its end is written down and told as always.
+    /// - Returns: Whether it was stored first, so that its end goes the usual way.
     mutating func finishAtOnce(_ slot: Int, _ ending: Ending, at now: Instant) -> Bool {
         let entry = delivery.entries[slot]
         switch entry.writing {
@@ -214,7 +214,7 @@ extension Pipeline {
         return true
     }
 
-    /// Its sender is told at once.
+    /// Ends a notification that was not stored. Its sender hears of it at once.
     private mutating func endUnstored(_ slot: Int, at now: Instant) {
         let entry = delivery.entries[slot]
         let one = takeUnstored(slot)

@@ -10,8 +10,7 @@ import Encodings
 extension Pipeline {
     /// Lanes to origins that an app may have, with those that have given way: so many times those with a gateway.
     private static let originsPerGateway = 3
-    /// The most of an app's lanes that one sender may have brought; senders that can't be told apart have half of all
-    /// together.
+    /// The most of an app's lanes that one sender may have brought; senders without an identity have half of all together.
     private static let mostBySender = 8
     /// How many give way to those that wait for a gateway, at most and every few seconds, and how long each has had it.
     private static let turnsAtOnce = 16

@@ -1,4 +1,4 @@
-/// Who waits for which end, and under which id each is told.
+/// The senders that wait for ends, and the id under which each gets its receipts.
 struct Senders: Sendable {
     /// Those who wait for the end of one notification. Nearly always it is one.
     private struct Listeners: Sendable {
@@ -12,7 +12,7 @@ struct Senders: Sendable {
 
     private var listening = SequenceTable<Listeners>()
     private var free: [ReplyID] = []
-    /// Ids whose last receipt was given to the edge, and those whose last receipt the edge has told since.
+    /// Ids whose last receipt was given to the edge; ``left``: those whose last receipt the edge has sent since.
     private var leaving: [ReplyID] = []
     private var left: [ReplyID] = []
     private var count = 0

@@ -137,7 +137,7 @@ struct ClusterShare: Sendable {
         askAt = time
     }
 
-    /// Asks at once where senders are told to come again meanwhile.
+    /// Asks at once where senders get `busy` meanwhile.
     mutating func lookSoon(at time: Int64) {
         guard askAt < .max, ownership?.blind.isEmpty == false else { return }
         askAt = min(askAt, time + Ownership.intervalBlind.nanoseconds)
@@ -152,7 +152,7 @@ struct ClusterShare: Sendable {
     // MARK: Ends that other nodes bring about
 
     mutating func await(_ sequence: Int64) { ownership?.await(sequence) }
-    /// - Returns: Whether it has not been told yet that a gateway keeps it.
+    /// - Returns: Whether this is the first time that its sender hears that a gateway keeps it.
     mutating func tellsKept(_ sequence: Int64) -> Bool { ownership?.tellsKept(sequence) ?? false }
 
     // MARK: Giving up

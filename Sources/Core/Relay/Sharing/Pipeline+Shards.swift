@@ -87,14 +87,14 @@ extension Pipeline {
         return found
     }
 
-    /// Asks at once where senders are told to come again meanwhile.
+    /// Asks at once where senders get `busy` meanwhile.
     mutating func lookSoon(at time: Int64) {
         if commits.fault == nil { cluster.lookSoon(at: time) }
     }
 
-    /// The store could not be had. What has come in since would go out before what others have stored meanwhile.
+    /// Notes that the store could not be had. What has come in since would go out before what others have stored meanwhile.
     ///
-    /// - Returns: Those who are told to come again.
+    /// - Returns: Those who get `busy`.
     mutating func loseSight() -> [Ticket] {
         guard cluster.hasOthers else { return [] }
         cluster.loseSight(of: .all)

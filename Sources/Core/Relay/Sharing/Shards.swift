@@ -69,7 +69,7 @@ package struct ShareRequest: Equatable, Sendable {
     }
 }
 
-/// How a store is shared, and what has changed for this node since it was told last.
+/// The division of a store, and what has changed for this node since the answer before.
 package struct Share: Equatable, Sendable {
     package enum End: Equatable, Sendable {
         case ended(Ending)
@@ -265,6 +265,6 @@ struct Ownership: Equatable, Sendable {
         for (sequence, end) in ends where end != .kept { keptTold.remove(sequence) }
     }
 
-    /// - Returns: Whether it has not been told yet.
+    /// - Returns: Whether this is the first time.
     mutating func tellsKept(_ sequence: Int64) -> Bool { keptTold.insert(sequence).inserted }
 }

@@ -112,10 +112,10 @@ package struct TakeOvers: Equatable, Sendable {
 /// The notifications that wait for the other nodes of a shared store, as far as this one knows: it gives none of them more
 /// than that may have.
 ///
-/// The store tells about once a second what waits for each. What this node has put there since is counted here: from
-/// before the question before the last on it is in what the store told, and what is counted twice in between does no harm.
-/// All other nodes do the same at the same time, so each takes its part only of what is free. So what waits for a node is
-/// at most twice what it may have: as much as it accepts itself, and as much from all others.
+/// The store says about once a second what waits for each. What this node has put there since is counted here: from before
+/// the question before the last on it is in the store's answer, and what is counted twice in between does no harm. All
+/// other nodes do the same at the same time, so each takes its part only of what is free. So what waits for a node is at
+/// most twice what it may have: as much as it accepts itself, and as much from all others.
 struct Elsewhere: Equatable, Sendable {
     private struct Room: Equatable, Sendable {
         var told = NodeFigures()

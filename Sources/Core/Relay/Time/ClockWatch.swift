@@ -75,7 +75,7 @@ struct ClockWatch {
         if isNear { trustedOffset = offset }
     }
 
-    /// To be told every few seconds.
+    /// Takes a reading of the clock, every few seconds.
     ///
     /// - Parameter now: monotonic nanoseconds.
     mutating func look(offset: Int64, at now: Int64) {

@@ -26,7 +26,7 @@ struct WallClock: Sendable {
         return watch.isNear ? nil : watch.record(at: now.monotonicNanoseconds)
     }
 
-    /// To be told of each moment at which something is decided.
+    /// Notes a moment. Called for each at which something is decided.
     mutating func note(_ now: Instant) {
         if leastOffset == .max { steadyOffset = now.offset }
         leastOffset = min(leastOffset, now.offset)

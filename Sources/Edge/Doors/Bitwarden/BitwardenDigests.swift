@@ -2,7 +2,7 @@ import Crypto
 import Encodings
 import Relay
 
-/// Names what installations, users, organizations and devices are told apart by, without keeping it. Made under the
+/// Digests that stand for installations, users, organizations and devices, so that their ids are not kept. Made under the
 /// node's key and the installation's id: the same user of another installation is somebody else. One owner, one isolation.
 package final class BitwardenDigests {
     private let digest: KeyedDigest

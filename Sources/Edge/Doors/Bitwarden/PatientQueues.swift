@@ -105,7 +105,7 @@ final class PatientQueues {
         totalBytes -= size
     }
 
-    /// - Returns: when to try again; `nil`: the sender is or will be told.
+    /// - Returns: when to try again; `nil`: the sender has its answer or gets it.
     private func attempt(_ waiting: Waiting) -> Duration? {
         var delay: Duration?
         var isFirst = true

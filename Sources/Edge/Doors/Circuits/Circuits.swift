@@ -4,7 +4,7 @@ import Relay
 /// Whose a connection is, as far as its share goes.
 enum Origin: Hashable {
     case circuit(UInt32)
-    /// One of many that can't be told apart.
+    /// One of many that have no origin of their own.
     case anybody
     /// As ``Reactor/NetworkAddress/block``.
     case address(NetworkAddress)
@@ -30,7 +30,7 @@ package final class Circuits {
 
         package init() {}
 
-        /// How many times as much as a circuit all connections may use whose circuits nobody told.
+        /// The share of all connections without a known circuit, in shares of one circuit.
         package static let partsOfAll = 16
 
         fileprivate var ofEach: CircuitAccount.Limits {
@@ -59,7 +59,7 @@ package final class Circuits {
     }
 
     package struct Counters: Equatable, Sendable {
-        /// Circuits that tor told of.
+        /// Circuits that tor has named.
         package var circuits = 0
         /// Connections that were one too many for their circuit, or came by one that was struck out.
         package var refusedConnections = 0
@@ -85,7 +85,7 @@ package final class Circuits {
     /// The limits of each account.
     fileprivate let limits: CircuitAccount.SharedLimits
     private var circuits: [Origin: Circuit] = [:]
-    /// Those above, and those of connections that nobody told.
+    /// Those above, and those of connections without a known circuit.
     private var senders: [SenderID: Circuit] = [:]
     private var sweepAbove = Circuits.leastSweep
     private static let leastSweep = 256
@@ -149,7 +149,7 @@ package final class Circuits {
     }
 }
 
-/// One circuit, or one connection where circuits are not told.
+/// One circuit, or one connection where tor does not name circuits.
 @EventLoop
 final class Circuit {
     /// `nil` where it is not known.
@@ -178,7 +178,7 @@ final class Circuit {
         account = CircuitAccount(limits: circuits.limits)
     }
 
-    /// Connections whose circuit nobody told.
+    /// Connections without a known circuit.
     private static var unknown = 0
 
     fileprivate var senderID: SenderID { SenderID(number) }

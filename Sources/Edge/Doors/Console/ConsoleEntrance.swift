@@ -3,8 +3,9 @@ import Encodings
 
 /// Who may enter the console: whoever has a link that is good once, the passphrase, or the session that either of them gave.
 ///
-/// Two states: nobody has entered yet, and somebody has (``hasOwner``). It leaves the first with the first link that is spent,
-/// and never comes back to it. Of secrets only digests are held. ``ConsoleEntry`` asks it; nothing of it is told to strangers.
+/// Two states: nobody has entered yet, and somebody has (``hasOwner``). It leaves the first with the first link that is
+/// spent, and never comes back to it. Of secrets only digests are held. ``ConsoleEntry`` asks it; strangers learn nothing
+/// of it.
 package struct ConsoleEntrance {
     /// A browser that has entered.
     package struct Session: Equatable, Sendable {

@@ -15,7 +15,7 @@ package final class ConsoleEntry {
     enum Answer {
         /// With the token of the session.
         case entered(String)
-        /// Wrong, spent, too old, or not set at all: nobody is told which.
+        /// Wrong, spent, too old, or not set at all: nobody learns which.
         case refused
         /// Too many attempts: not before so many nanoseconds.
         case later(Int64)

@@ -3,9 +3,9 @@ import Reactor
 
 /// Changes at the node, which the console's pages hear of when they happen (server-sent events).
 ///
-/// A page hears that something of a kind has changed, and asks for it by a call. So nothing of the node is in a stream, and each
-/// holds no more than the kinds that it has not told yet: changes that follow each other are one event. While no page listens
-/// nothing is done.
+/// A page hears that something of a kind has changed, and asks for it by a call. So nothing of the node is in a stream, and
+/// each holds no more than the kinds that it has not sent yet: changes that follow each other are one event. While no page
+/// listens nothing is done.
 @EventLoop
 package final class ConsoleEvents {
     /// The parts that a page may have to draw anew.

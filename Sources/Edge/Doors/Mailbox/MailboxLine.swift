@@ -61,7 +61,7 @@ struct MailboxLine {
     ///
     /// - Parameters:
     ///   - text: `nil`: somebody has changed it in the store.
-    ///   - isAnswer: It is what the publisher is told.
+    ///   - isAnswer: It is the answer to the publisher.
     init(published message: MailboxMessage, _ text: PublishedText?, topic: String, isAnswer: Bool = false) {
         self.init(text?.event ?? .message, id: message.id, topic: topic, time: message.acceptedAt / 1000)
         expires = message.expiresAt / 1000

@@ -74,7 +74,7 @@ package final class ReplyBoard {
         (self.store, self.digests, self.bounds) = (store, digests, bounds)
     }
 
-    /// Who waits is told that there is nothing, and nobody waits any more.
+    /// Ends all waiting requests without a reply, and lets nobody wait any more.
     package func close() {
         isClosed = true
         for waiter in waiters.values.flatMap(\.self) { waiter.wake() }

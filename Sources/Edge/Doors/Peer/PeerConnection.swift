@@ -162,7 +162,7 @@ extension PeerClose {
     }
 }
 
-/// A request whose end may be told: kept until then, so it holds the uid, and neither message nor token.
+/// A request whose sender may hear of its end: kept until then, so it holds the uid, and neither message nor token.
 @EventLoop
 private final class PendingRequest {
     private let uid: String

@@ -9,7 +9,7 @@ package final class PeerDoor {
     package struct Settings: Sendable {
         package var network = BisqNetwork.mainnet
         package var limits = PeerSession.Limits()
-        /// Connections at a time; for one more another one goes, and is told TOO_MANY_CONNECTIONS_OPEN.
+        /// Connections at a time; for one more another one goes, and hears TOO_MANY_CONNECTIONS_OPEN.
         package var connections = 20_000
         /// Nothing read for that long closes (Bisq's socket timeout).
         package var idleTimeout: Duration = .seconds(240)

@@ -75,7 +75,7 @@ package struct StatusTarget: Equatable, Sendable {
 }
 
 extension PushResult {
-    /// Taken is all that a sender is told of what goes well.
+    /// Makes a result of a receipt. A sender hears no more of what goes well than that it was taken.
     init(_ receipt: Receipt) {
         switch receipt.answer {
         case .taken: self = .accepted

@@ -325,7 +325,7 @@ package final class StatusServer {
         Task { try? await registrations.noteUse(of: key, at: now) }
     }
 
-    /// The device token is dead: whoever sends there again is told that nobody is registered.
+    /// Forgets a registration whose device token is dead: whoever sends there again hears that nobody is registered.
     private func forget(_ key: StatusRegistration.Key, _ version: UInt64) {
         figures.count("forgotten")
         Task {

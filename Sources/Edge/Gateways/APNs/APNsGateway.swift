@@ -53,7 +53,7 @@ package final class APNsGateway: LinkedGateway {
     package func stop() { link.stop() }
 
     /// Takes over other credentials of the same kind: the present connections are drained and new ones opened. The
-    /// sandbox's and the production's gateway share their tokens, and each needs to be told.
+    /// sandbox's and the production's gateway share their tokens, and each has to take them over.
     package func use(_ settings: APNsSettings) throws(GatewaySetupError) {
         let context = try settings.context()
         switch (settings.credentials, tokens) {

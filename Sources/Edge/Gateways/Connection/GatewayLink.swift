@@ -280,7 +280,7 @@ final class GatewayLink: ConnectionOwner {
         onFailure?()
     }
 
-    /// A host that is away fails every minute; it is told once.
+    /// Logs a failure. A host that is away fails every minute, and is logged once.
     private func tell(_ reason: String, isRepeated: Bool) {
         let isNews = counted.lastError != reason
         counted.lastError = reason

@@ -12,7 +12,7 @@ struct WishedPause: Equatable, Sendable {
     /// Between two lines of the log.
     static let interval: Duration = .seconds(600)
 
-    /// - Returns: How many seconds it is, where that is to be told.
+    /// - Returns: How many seconds it is, where that is to be logged.
     mutating func asked(_ deferral: Deferral, at time: Int64) -> Int64? {
         guard deferral.scope != .device, let pause = deferral.retryAfter, pause > .zero else { return nil }
         let until = time + pause.nanoseconds

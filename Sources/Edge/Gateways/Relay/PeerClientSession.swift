@@ -5,9 +5,9 @@ import Wire
 
 /// Many requests over one connection to another node's peer endpoint: frames, each request under its uid.
 ///
-/// The head of a request has its uid in place of a path, and its body is the frame. What is told as an answer is the
-/// response that ends it: its status is the number on the wire, its body the reason. That the other node has stored it
-/// ends nothing: it is waited for what became of it.
+/// The head of a request has its uid in place of a path, and its body is the frame. The answer is the response that ends
+/// it: its status is the number on the wire, its body the reason. That the other node has stored it ends nothing: it is
+/// waited for what became of it.
 final class PeerClientSession: GatheringClientSession {
     /// Requests at once. A node takes 256 of a connection.
     static let most = 32
@@ -35,7 +35,7 @@ final class PeerClientSession: GatheringClientSession {
         output += body
     }
 
-    /// The other node may have it, and is asked again under the same uid. What it says of it later is told to nobody.
+    /// The other node may have it, and is asked again under the same uid. What it says of it later goes to nobody.
     func cancel(tag: Int) {
         guard let uid = tags.first(where: { $0.value == tag })?.key else { return }
         tags[uid] = nil

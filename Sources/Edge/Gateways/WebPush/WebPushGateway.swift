@@ -19,7 +19,7 @@ final class WebPushGateway: LinkedGateway {
     private let log: Logger
     private let later = Later()
     let absence: ServerAbsence
-    /// Why the last connection came to nothing, while the lane is told of it.
+    /// The reason why the last connection came to nothing, until the lane has heard of it.
     private var failure: String?
     /// The server has said that it keeps notifications for a shorter time than they live.
     private var keepsBriefly = false
@@ -44,8 +44,8 @@ final class WebPushGateway: LinkedGateway {
         link.onFailure = { [unowned self] in failed() }
     }
 
-    /// The lane is told, and tries again when its pause is over. What is not there to hear it asks for a connection of its
-    /// own.
+    /// Gives the lane a failure, so that it tries again when its pause is over. What is not there to hear it asks for a
+    /// connection of its own.
     private func failed() {
         let reason = link.fault == "TLS" ? "TLS" : "Unreachable"
         link.mended()
@@ -70,7 +70,7 @@ final class WebPushGateway: LinkedGateway {
     /// Takes over the certificate authorities as they are now.
     func use(_ context: TLSContext) { link.use(origin.hasPrefix("https:") ? context : nil) }
 
-    /// One, while a failed connection is told: its notification comes back, and so the lane learns of it.
+    /// One, while the lane has to hear of a failed connection: its notification comes back, and so the lane learns of it.
     var capacity: Int {
         guard link.room > 0 else { return failure == nil ? 0 : 1 }
         return min(link.room, shared.budget.left)

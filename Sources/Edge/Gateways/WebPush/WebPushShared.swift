@@ -84,7 +84,7 @@ final class WebPushShared {
     /// named it. The connection goes to just the addresses that were looked at, however the name is answered next.
     ///
     /// - Parameters:
-    ///   - absence: Is told what was found.
+    ///   - absence: Notes what was found.
     ///   - resolver: Knows the name's addresses.
     func lookUp(
         for url: GatewayURL, noting absence: ServerAbsence = ServerAbsence(),

@@ -11,7 +11,7 @@ final class Census {
     private static let interval: Duration = .seconds(1)
     /// The least part of the time that it leaves for all else.
     private static let rest: Int64 = 20
-    /// More are not told of.
+    /// The most nodes that are listed.
     private static let mostNodes = 64
 
     init(_ connection: borrowing Connection) throws(SQLiteError) {

@@ -19,8 +19,8 @@ extension Store {
     }
 
     /// Makes a connection if there is none. What a commit of an earlier one has stored although it was said to have failed
-    /// stays, since it may have come to another node meanwhile, which has called it stored: this node gets it as what others
-    /// store for it. Whoever submitted it was told to come again, and it is known then.
+    /// stays, since it may have come to another node meanwhile, which has called it stored: this node gets it as what
+    /// others store for it. Whoever submitted it got `busy` and comes again, and it is known then.
     func connect() throws(SQLiteError) {
         guard let database = connection.database else { return }
         try database.connect()

@@ -73,7 +73,7 @@ struct Connection: ~Copyable {
         return handle
     }
 
-    /// A file that nobody changes, as SQLite is told so.
+    /// The address of a file that nobody changes, in the form that says so to SQLite.
     private static func immutable(_ path: String) -> String {
         var escaped = ""
         for byte in path.utf8 {

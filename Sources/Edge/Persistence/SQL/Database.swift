@@ -30,7 +30,7 @@ final class Database {
     var telling: PostgreSQLStatement?
     /// The figures of this node that others get with its next commit.
     var figures = NodeFigures()
-    /// Why what was stored here may be gone: the database went back, and nobody has been told yet.
+    /// The reason why what was stored here may be gone: the database went back, and nobody has heard of it yet.
     var setBack: String?
     /// It went back, and what waits there now is not counted yet.
     var isUncounted = false

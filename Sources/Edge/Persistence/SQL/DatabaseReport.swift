@@ -11,7 +11,7 @@ package struct DatabaseReport: Equatable, Sendable {
     package var fullPageWrites = true
     /// As it is for new connections; the node's have `on` at least.
     package var synchronousCommit = "on"
-    /// Servers that are told what this one writes, and those of them that a commit waits for.
+    /// The number of standbys that get what this server writes; ``synchronousStandbys`` are those that a commit waits for.
     package var standbys = 0
     package var synchronousStandbys = 0
     /// The owner of the nodes that use the store; `nil`: nobody does, or there is none yet.

@@ -26,7 +26,7 @@ struct FileContents {
 
     init(path: String) { self.path = path }
 
-    /// Three calls of the system at most. What can't be told now is told by a later look.
+    /// Three calls of the system at most. What can't be seen now is seen by a later look.
     mutating func look(_ connection: borrowing Connection) {
         guard !isWrittenOver, let before = connection.log(), before.moved == before.moving else { return }
         if before.frames > 0 && before.log_salts != before.salts || before.log_size < before.log_size_at_least

@@ -169,7 +169,7 @@ package struct OutboxFile: ~Copyable {
         }
     }
 
-    /// Takes them out; whoever sends one of them again is told that it was refused.
+    /// Takes them out; whoever sends one of them again hears that it was refused.
     ///
     /// - Returns: how many.
     package func drop(_ selection: Selection) throws(SQLiteError) -> Int {

@@ -15,7 +15,7 @@ package struct DatabasePlace: Sendable {
     let key: Secret
     /// The node's own, the same after its process was killed, and no other node's: it need not wait for its own lease.
     let owner: [UInt8]
-    /// By which others are told who has the database, and of the node's program.
+    /// The name by which others see who has the database; ``version`` is that of the node's program.
     let name: String
     let version: String
     /// Seconds that a lease lasts.

@@ -3,8 +3,8 @@ import Reactor
 
 /// One connection to tor's control port: commands out, their replies back in order, events in between.
 ///
-/// Commands may be sent while others wait for their replies. A command that is not answered in time ends the
-/// connection, since later replies could no longer be told apart.
+/// Commands may be sent while others wait for their replies. A command that is not answered in time ends the connection,
+/// since later replies could no longer be matched.
 @EventLoop
 package final class ControlConnection {
     /// Called with what tor says without being asked; see ``ControlCommand/setEvents(_:)``.
@@ -75,7 +75,7 @@ package final class ControlConnection {
         do { return try read(reply) } catch { throw .notUnderstood(error) }
     }
 
-    /// No answer of tor's lies unread while something waits for it, nor what it told before.
+    /// No answer of tor's lies unread while something waits for it, nor what it said before.
     func readOn() {
         endOfRest.stop()
         stream.resumeReading()

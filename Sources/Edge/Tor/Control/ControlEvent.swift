@@ -1,4 +1,4 @@
-/// Something tor told without being asked, as far as the node acts on it or shows it.
+/// An event that tor reports without being asked, as far as the node acts on it or shows it.
 package enum ControlEvent: Equatable, Sendable {
     case bootstrap(Bootstrap)
     case circuitEstablished
@@ -115,7 +115,7 @@ package struct DescriptorEvent: Equatable, Sendable {
         case requested
         /// Client side.
         case received
-        /// Upload or fetch; not told when a directory could not be reached at all.
+        /// Upload or fetch; tor does not report it when a directory could not be reached at all.
         case failed(reason: String)
         /// `IGNORE` and such.
         case unused(String)

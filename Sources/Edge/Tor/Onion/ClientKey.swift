@@ -24,7 +24,7 @@ package struct ClientKey: Hashable, Sendable {
     fileprivate init(bytes: [UInt8]) { self.bytes = bytes }
 }
 
-/// A client's key with its secret half. Made here, told once, and not kept.
+/// A client's key with its secret half. Made here, shown once, and not kept.
 package struct ClientSecret: Sendable {
     package let publicKey: ClientKey
     private let secret: [UInt8]

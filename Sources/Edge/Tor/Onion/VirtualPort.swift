@@ -5,7 +5,7 @@ package struct VirtualPort: Hashable, Sendable {
     package let number: UInt16
     package let target: Endpoint
 
-    /// - Throws: ``VirtualPortError``: some targets can't be told to tor.
+    /// - Throws: ``VirtualPortError``: some targets can't be written for tor.
     package init(_ number: UInt16, to target: Endpoint) throws(VirtualPortError) {
         guard number > 0 else { throw .zero }
         switch target {

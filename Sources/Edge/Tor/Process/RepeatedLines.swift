@@ -1,7 +1,7 @@
 import Logging
 import Reactor
 
-/// Which lines of tor's log are told: one that repeats is told once, then counted, and told again after an hour.
+/// The lines of tor's log that go into ours: one that repeats is logged once, then counted, and logged again after an hour.
 ///
 /// Lines are the same when they differ in digits only, as in "for the 17th time". At most ``most`` are remembered, of the
 /// last hour.
@@ -23,7 +23,7 @@ struct RepeatedLines {
     private var count = 0
 
     /// - Parameter now: Seconds of a clock that never goes back.
-    /// - Returns: How often the line was held back since it was told last; `nil`: it is held back now.
+    /// - Returns: How often the line was held back since it was logged last; `nil`: it is held back now.
     mutating func pass(_ line: String, at now: Int64) -> Int? {
         let key = line.utf8.prefix(Self.compared).filter {
             !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)

@@ -7,7 +7,7 @@ extension OnionPresence {
         await watch.selfDial.test()
     }
 
-    /// Nothing is to be heard from tor soon that changes anything: the service is known, and it is not to be told whether a
-    /// client is the node itself.
+    /// Whether tor has nothing to say soon that changes anything: the service is known, and no client has to be recognized
+    /// as the node itself.
     var knowsAllButCircuits: Bool { state.isPublished && !watch.selfDial.isCalling }
 }

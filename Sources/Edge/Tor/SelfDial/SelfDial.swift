@@ -27,7 +27,7 @@ final class SelfDial {
     var onUnreachable: @EventLoop (_ failures: Int, _ words: String) -> Void = { _, _ in }
     /// Another node answers under our address. Called once until one of our own answers again.
     var onStranger: @EventLoop () -> Void = {}
-    /// Calls to the address before ours fail for long enough to be told; why.
+    /// Called when calls to the address before ours have failed for long enough, with the reason.
     var onFrontFailure: @EventLoop (_ words: String) -> Void = { _ in }
     /// It answers again, after so many that failed.
     var onFrontSuccess: @EventLoop (_ failuresBefore: Int) -> Void = { _ in }

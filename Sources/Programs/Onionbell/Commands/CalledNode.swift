@@ -51,7 +51,7 @@ enum CalledNodeFault: Error, Equatable, CustomStringConvertible {
     }
 }
 
-/// The node of a command; what is wrong with its address is told, with the exit status 64.
+/// Returns the node of a command. A fault of its address is an error with the exit status 64.
 func calledNode(_ text: String, port: UInt16) throws -> CalledNode {
     do throws(CalledNodeFault) {
         return try CalledNode(text, port: port)

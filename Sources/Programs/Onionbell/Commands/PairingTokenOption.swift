@@ -13,7 +13,7 @@ struct PairingTokenOption: ParsableArguments {
         try Self.token(pairingToken)
     }
 
-    /// A text that is none is told, with the exit status 65; `-` is read.
+    /// Reads a pairing token; `-` is read from standard input. A text that is none is an error with the exit status 65.
     static func token(_ option: String) throws -> PairingToken {
         let text = try SecretInput.pairingToken.text(option)
         return try told { () throws(CallRefusal) in try PairingToken(entered: text) }

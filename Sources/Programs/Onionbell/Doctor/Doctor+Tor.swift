@@ -179,7 +179,7 @@ extension Doctor {
         await dial(address, by: socks)
     }
 
-    /// How many peers are invited to a private node; `nil`: everybody may come, or it can't be told.
+    /// Returns how many peers are invited to a private node; `nil`: everybody may come, or it is not known.
     private func invited() -> Int? {
         let invitations = Invitations(path: StateDirectory.peers(in: settings.stateDirectory))
         return (try? invitations.load())?.count

@@ -58,7 +58,7 @@ enum Judgement {
 
     /// Whether the node's user may use tor's control socket; root always may.
     ///
-    /// - Returns: `nil`: it may, or the socket is not there, which is told otherwise.
+    /// - Returns: `nil`: it may, or the socket is not there, for which there is another finding.
     static func control(_ path: String, for user: NodeUser, isInstance: Bool) -> Finding? {
         guard let socket = FileFacts(path) else { return nil }
         let directory = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."

@@ -99,7 +99,7 @@ final class MessageScreen {
         await finish([exec], variables: variables)
     }
 
-    /// The message counts as shown whatever becomes of the program: it was told of it.
+    /// Runs the program. The message counts as shown whatever becomes of the program, which has got it.
     private func finish(_ arguments: [String], variables: [String: String] = [:]) async {
         if let fault = await program.run(arguments, variables: variables) {
             printError("onionbell: \(arguments[0]): \(fault)")

@@ -83,7 +83,7 @@ final class ReceiveRun {
         session.stop()
     }
 
-    /// An outage is told once, not with every attempt.
+    /// Prints an outage once, not with every attempt.
     private func tell(_ words: String) {
         guard words != lastWords else { return }
         lastWords = words

@@ -96,7 +96,7 @@ final class BisqAgentRun {
         }
     }
 
-    /// An outage is told once, not with every attempt.
+    /// Prints an outage once, not with every attempt.
     private func tell(_ words: String) {
         guard words != lastWords else { return }
         lastWords = words
