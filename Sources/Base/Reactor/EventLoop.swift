@@ -97,7 +97,7 @@ final class LoopExecutor: SerialExecutor, @unchecked Sendable {
             preconditionFailure("no event loop: epoll is not to be had")
         }
         event_config_free(config)
-        // Before any event is made; those that are not told otherwise get the middle one.
+        // Before any event is made; those without a priority of their own get the middle one.
         precondition(event_base_priority_init(base, 3) == 0, "no priorities in the event loop")
         self.base = base
         wakeDescriptor = onionbell_eventfd(false)

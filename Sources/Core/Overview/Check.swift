@@ -109,7 +109,7 @@ extension Report {
         }
         guard part < 1 else {
             return Check(
-                name: "outbox", level: .failing, state: "full: \(waits); senders are told to come again",
+                name: "outbox", level: .failing, state: "full: \(waits); senders get Busy and retry",
                 advice:
                     "see below which app's notifications wait and why; onionbell outbox drop removes some, "
                     + "limits.waiting and waiting_bytes make more room")
@@ -130,7 +130,7 @@ extension Report {
             return Check(
                 name: "backlog", level: .failing,
                 state:
-                    "\(lane.name) has all the room it may have: \(lane.waiting) wait, and senders are told to come again",
+                    "\(lane.name) has all the room it may have: \(lane.waiting) wait, and senders get Busy and retry",
                 advice:
                     "fix what its check names; onionbell outbox drop --app removes what need not be delivered any more"
             )

@@ -1,12 +1,12 @@
 /// Why a peer's connection ends. The raw value is the label of metrics.
 package enum PeerClose: String, CaseIterable, Sendable {
-    // Rules the peer broke; it is told which.
+    // Rules that the peer broke; it hears which.
     case invalidDataType = "invalid_data_type"
     case wrongNetworkID = "wrong_network_id"
     case messageTooLarge = "message_too_large"
     case throttleExceeded = "throttle_exceeded"
     case tooManyReportedPeers = "too_many_reported_peers"
-    // The node's own wish; the peer is told.
+    // The node's own wish; the peer hears of it.
     case shutDown = "shut_down"
     case tooManyConnections = "too_many_connections"
     // Nothing is said.

@@ -17,7 +17,7 @@ package final class SubmissionDigester {
         var text: [UInt8] = []
         swap(&text, &self.text)
         defer { swap(&text, &self.text) }
-        // Each kind of digest begins with a byte of its own; the parts are told apart by a byte that none can hold.
+        // Each kind of digest begins with a byte of its own; the parts are separated by a byte that none can hold.
         text.begin(UInt8(ascii: "t"))
         text.add(recipient.lane.app)
         // As it was written when there were two hosts only: digests on disk stay the same.

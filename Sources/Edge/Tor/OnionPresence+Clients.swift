@@ -25,7 +25,7 @@ extension OnionPresence {
     func shutOut(on link: TorLink) async throws(ControlError) {
         watch.selfDial.pause()
         try await service?.withdraw()
-        // What tor has told of circuits that clients are about to come by has been read after an answer.
+        // After an answer, all events about circuits that clients are about to come by have been read.
         try await link.connection.send(.getInfo(["version"]))
         let rendezvous = circuits.rendezvous
         words.shutsOut(circuits: rendezvous.count)
@@ -58,7 +58,7 @@ extension OnionPresence {
     /// Ends a client's circuit with all its streams. No other of tor's circuits, whatever number is given.
     package func closeCircuit(_ circuit: UInt32) {
         Task {
-            // What tor has told of it has been read after an answer.
+            // After an answer, all events about it have been read.
             if !circuits.isClient(circuit) { _ = try? await link?.connection.send(.getInfo(["version"])) }
             guard circuits.isClient(circuit) else { return }
             await service?.closeCircuit(circuit)

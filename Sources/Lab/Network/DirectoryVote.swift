@@ -45,7 +45,7 @@ struct DirectoryVote {
 
     /// Makes the vote begin with the next second.
     private func schedule(_ interval: Int64) async throws(LabError) {
-        // Tor acts at the place within the second where it was told. Late in a second, a step slips into the next one,
+        // Tor acts at the place within the second at which it got the command. Late in a second, a step slips into the next one,
         // meets the step after it, and the round is lost: so tell it early.
         let phase = EventLoop.unixMilliseconds % 1000
         if !(30..<200).contains(phase) { try? await Task.sleep(for: .milliseconds((1030 - phase) % 1000)) }

@@ -46,7 +46,7 @@ extension Settings {
             let name = section.identifier("name")
             let text = section.text("address")
             let address = Watch.Address(text)
-            // A wrong letter is told already.
+            // A wrong letter is a fault already.
             if address == nil, OnionName.wrong(in: text) == nil {
                 section.fault(
                     "address", "must be ADDRESS.onion:PORT, or ADDRESS:PORT on this machine")

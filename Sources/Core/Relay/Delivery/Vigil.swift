@@ -38,7 +38,7 @@ package struct Vigil: Equatable, Sendable {
         if missed == 0 { firstMiss = now }
         missed += 1
         guard missed >= misses, !isSilent else { return nil }
-        // A clock that was set back keeps nobody from being told.
+        // A clock that was set back keeps no owner from being rung.
         if let lastSilence, (0..<Vigil.quiet).contains(now - lastSilence) { return nil }
         isSilent = true
         lastSilence = now

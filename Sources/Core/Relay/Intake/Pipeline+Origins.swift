@@ -95,7 +95,7 @@ extension Pipeline {
             let lane = delivery.lanes[$0]
             // Those of before the start are nobody's, and may be anybody's.
             let hasMore = lane.broughtBy != nil && counts[lane.broughtBy, default: 0] > own + 1
-            // Those that can't be told apart may be anybody's, too.
+            // Those of senders without an identity may be anybody's, too.
             return lane.broughtBy == sender ? sender == nil && lane.hasFailed : hasMore || lane.hasFailed
         }
         .min(by: isBefore)

@@ -43,7 +43,7 @@ final class MailboxTables: DoorTables {
         CREATE INDEX mailbox_holds ON mailbox_message (mailbox, number, size);
         CREATE INDEX mailbox_end ON mailbox_message (expires_at)
         """, MailboxReplyRows.step,
-        // What lay in mailboxes that were removed, until the node has told those who listen.
+        // Messages of mailboxes that were removed, until the node has answered those who listen.
         "CREATE TABLE mailbox_gone (sequence INTEGER PRIMARY KEY) STRICT", MailboxPublisherRows.step,
         MailboxDelayedRows.step,
     ]

@@ -142,7 +142,7 @@ package actor SQLiteOutbox: Outbox {
     }
 
     private func commitWrites() {
-        // A commit of the outbox may have taken them along. What fails is told to each.
+        // An outbox commit may have included these writes already. Each write gets its own error.
         if !writes.isEmpty { _ = try? commit([]) }
     }
 

@@ -22,7 +22,7 @@ enum FileRun {
     static func check(_ file: String) throws(SQLiteError) {
         guard StoreFile.logBytes(beside: file) > 0 else { return }
         let known = written(beside: file)
-        // What can't be read is told by whoever opens it.
+        // Whoever opens it says what can't be read.
         let isOfAnotherRun =
             if !known.isEmpty, let number = try? number(inside: file) { !known.contains(number) } else {
                 false

@@ -45,7 +45,7 @@ extension Database {
         }
     }
 
-    // MARK: What is told to others
+    // MARK: Messages to other nodes
 
     private static let channel = "onionbell_"
 

@@ -39,7 +39,7 @@ final class SharedIdentities {
             SELECT token_digest, count(*), max(rank) FROM backlog WHERE token_digest = ANY(CAST(? AS BYTEA[]))
             GROUP BY token_digest
             """, on: connection)
-        // Whoever has the shard holds it in memory, and is told.
+        // The node that has the shard holds it in memory, and hears of it.
         revive = try Statement(
             """
             WITH gone AS (DELETE FROM dead_token WHERE digest = ?1 AND since < ?2 RETURNING digest)

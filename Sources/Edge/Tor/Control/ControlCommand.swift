@@ -52,7 +52,7 @@ extension ControlCommand {
 
     /// A password goes as hexadecimal digits, so any bytes will do; so do a cookie and the answer to a challenge.
     static func authenticate(_ proof: [UInt8]) -> ControlCommand {
-        // An empty password can't be told as digits.
+        // An empty password can't be written as digits.
         ControlCommand("AUTHENTICATE", [proof.isEmpty ? "\"\"" : Hex.encode(proof)])
     }
 

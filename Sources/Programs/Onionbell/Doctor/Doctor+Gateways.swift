@@ -13,7 +13,7 @@ extension Doctor {
                     "\(app.name).gateway", "not tested: its way goes through tor, and no tor can be used",
                     "fix the tor problem above; then run this again"))
         }
-        // Files that can't be used have been told before.
+        // Files that can't be used were reported before.
         guard
             let probes = try? app.settings.probes(by: egress.forApp(app.name), reading: CredentialFiles.read)
         else { return }
