@@ -21,7 +21,7 @@ package final class BisqPeer {
     private var conversations: [String: Conversation] = [:]
     private var end: PeerError?
     private var closeWaiters: [UnsafeContinuation<PeerError, Never>] = []
-    private var keepAlive: Timer!
+    private let keepAlive = Timer()
     private static let keepAliveInterval = Duration.seconds(60)
 
     private enum Key: Hashable {
@@ -57,7 +57,7 @@ package final class BisqPeer {
     package init(_ stream: Stream, unread: [UInt8], network: BisqNetwork) {
         self.stream = stream
         self.network = network
-        keepAlive = Timer { [unowned self] in
+        keepAlive.action = { [unowned self] in
             write(.ping(Ping(nonce: .random(in: .min ... .max))))
             keepAlive.start(after: Self.keepAliveInterval)
         }

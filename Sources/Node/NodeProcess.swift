@@ -104,7 +104,7 @@ private final class NodeLife {
     private var signals: [SignalSource] = []
     private var hasEnded = false
     private var whenEnded: CheckedContinuation<Void, Never>?
-    private var patience: Timer!
+    private let patience = Timer()
 
     /// The longest time of a stop. What is in the outbox is safe however the process ends: longer than this nobody waits.
     private static let longestStop: Duration = .milliseconds(9500)
@@ -127,7 +127,7 @@ private final class NodeLife {
             fault = .restarting
             begin()
         }
-        patience = Timer { [unowned self] in
+        patience.action = { [unowned self] in
             log.warning("node.shutdown_timeout")
             lines.flush()
             exit(fault?.exitStatus ?? 0)

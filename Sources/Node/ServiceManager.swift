@@ -14,7 +14,7 @@ final class ServiceManager {
     private var isAlive: (() async -> Void)?
     private var isAsking = false
     private var status = ""
-    private var timer: Timer!
+    private let timer = Timer()
 
     /// - Parameter environment: of the process; `WATCHDOG_PID`, if there, has to be ours.
     init(environment: [String: String]) {
@@ -22,7 +22,7 @@ final class ServiceManager {
         for name in ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"] { unsetenv(name) }
         socket = environment["NOTIFY_SOCKET"].flatMap(NotifySocket.init)
         watchdogInterval = ServiceManager.watchdogInterval(environment, processID: getpid())
-        timer = Timer { [unowned self] in beat() }
+        timer.action = { [unowned self] in beat() }
     }
 
     /// Whether somebody starts the node again when it ends with a failure: systemd, or whoever runs a container, whose first

@@ -16,13 +16,13 @@ final class HTTPLoad {
     private var whenDone: CheckedContinuation<Void, Never>?
     /// With a rate: those without a request.
     private var idle: [LoadingClient] = []
-    private var pace: Timer!
+    private let pace = Timer()
 
     init(_ request: HTTPTemplate, count: Int, rate: Int) {
         self.request = request
         self.count = count
         self.rate = rate
-        pace = Timer { [unowned self] in keepPace() }
+        pace.action = { [unowned self] in keepPace() }
     }
 
     func run(_ clients: Int, to endpoint: Endpoint) async throws -> LoadReport {

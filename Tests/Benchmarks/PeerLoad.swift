@@ -28,14 +28,14 @@ final class PeerLoad {
     private var unfinished = 0
     private var startedAt: Int64 = 0
     private var whenDone: CheckedContinuation<Void, Never>?
-    private var pace: Timer!
+    private let pace = Timer()
 
     init(_ plan: Plan) {
         self.plan = plan
         let address = plan.address ?? ("", "")
         template = RequestTemplate(awaitsOutcome: false, platform: plan.platform, address: address)
         awaitingTemplate = RequestTemplate(awaitsOutcome: true, platform: plan.platform, address: address)
-        pace = Timer { [unowned self] in keepPace() }
+        pace.action = { [unowned self] in keepPace() }
     }
 
     func run(_ peers: Int, to endpoint: Endpoint) async throws -> LoadReport {

@@ -261,10 +261,10 @@ private final class Taker: Gateway {
     var onCapacity: (@EventLoop () -> Void)?
     let figures = GatewayFigures()
     private var taken: [@EventLoop (Outcome) -> Void] = []
-    private var soon: EndOfTurn!
+    private let soon = EndOfTurn()
 
     init() {
-        soon = EndOfTurn { [unowned self] in
+        soon.action = { [unowned self] in
             var taken: [@EventLoop (Outcome) -> Void] = []
             swap(&taken, &self.taken)
             for completion in taken { completion(.accepted) }

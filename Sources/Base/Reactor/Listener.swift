@@ -14,7 +14,7 @@ package final class Listener {
     private let descriptor: Descriptor
     private let accept: @EventLoop (Stream) -> Void
     private var event: LoopEvent!
-    private var pause: Timer!
+    private let pause = Timer()
     private var isPaused = false
     private static let acceptsPerTurn = 64
 
@@ -62,7 +62,7 @@ package final class Listener {
             if Int32(what) & EV_READ != 0 { acceptWaiting() } else { pause.start(after: .seconds(1)) }
         }
         event.add()
-        pause = Timer { [unowned self] in event?.add() }
+        pause.action = { [unowned self] in event?.add() }
     }
 
     /// The event leaves the loop before the descriptor is closed, and on the loop: its number is at once another's.

@@ -78,27 +78,52 @@ extension timeval {
     }
 }
 
+/// An action that a timer or its like calls, and whether it is to be called. The event's callback holds this and not the
+/// timer, so that a timer is whole once it is made.
+@EventLoop
+private final class PendingAction {
+    var isPending = false
+    var action: @EventLoop () -> Void
+
+    init(_ action: (@EventLoop () -> Void)?) {
+        self.action = action ?? { preconditionFailure("an action that nobody has set") }
+    }
+
+    func run() {
+        isPending = false
+        action()
+    }
+}
+
 /// Calls its action once after a time, unless stopped or started anew before. Not called after it is let go.
 @EventLoop
 package final class Timer {
-    private var event: LoopEvent!
-    package private(set) var isRunning = false
+    private let event: LoopEvent
+    private let pending: PendingAction
+    package var isRunning: Bool { pending.isPending }
 
-    package init(_ action: @escaping @EventLoop () -> Void) {
-        event = LoopEvent(descriptor: -1, events: 0) { [unowned self] what in
+    /// The call at the end of the time. An owner that is called itself sets it in its initializer, before the first start.
+    package var action: @EventLoop () -> Void {
+        get { pending.action }
+        set { pending.action = newValue }
+    }
+
+    package init(_ action: (@EventLoop () -> Void)? = nil) {
+        let pending = PendingAction(action)
+        self.pending = pending
+        event = LoopEvent(descriptor: -1, events: 0) { what in
             precondition(Int32(what) & LoopEvent.failed == 0, "out of memory for a timer")
-            isRunning = false
-            action()
+            pending.run()
         }
     }
 
     package func start(after duration: Duration) {
-        isRunning = true
+        pending.isPending = true
         event.add(timeout: duration)
     }
 
     package func stop() {
-        isRunning = false
+        pending.isPending = false
         event.remove()
     }
 }
@@ -107,19 +132,24 @@ package final class Timer {
 /// what is worth doing once for all that the turn brought.
 @EventLoop
 package final class EndOfTurn {
-    private var event: LoopEvent!
-    private var isScheduled = false
+    private let event: LoopEvent
+    private let pending: PendingAction
 
-    package init(_ action: @escaping @EventLoop () -> Void) {
-        event = LoopEvent(descriptor: -1, events: 0) { [unowned self] _ in
-            isScheduled = false
-            action()
-        }
+    /// The call at the end of the turn: see ``Timer/action``.
+    package var action: @EventLoop () -> Void {
+        get { pending.action }
+        set { pending.action = newValue }
+    }
+
+    package init(_ action: (@EventLoop () -> Void)? = nil) {
+        let pending = PendingAction(action)
+        self.pending = pending
+        event = LoopEvent(descriptor: -1, events: 0) { _ in pending.run() }
     }
 
     package func schedule() {
-        guard !isScheduled else { return }
-        isScheduled = true
+        guard !pending.isPending else { return }
+        pending.isPending = true
         event.activate()
     }
 }
@@ -129,30 +159,37 @@ package final class EndOfTurn {
 @EventLoop
 package final class WhenIdle {
     private var event: LoopEvent!
-    private var deadline: Timer!
+    private let deadline = Timer()
     private let patience: Duration
-    package private(set) var isScheduled = false
+    private let pending: PendingAction
+    package var isScheduled: Bool { pending.isPending }
 
-    package init(patience: Duration, _ action: @escaping @EventLoop () -> Void) {
+    /// The call when the loop is idle: see ``Timer/action``.
+    package var action: @EventLoop () -> Void {
+        get { pending.action }
+        set { pending.action = newValue }
+    }
+
+    package init(patience: Duration, _ action: (@EventLoop () -> Void)? = nil) {
         self.patience = patience
-        event = LoopEvent(descriptor: -1, events: 0) { [unowned self] _ in run(action) }
+        pending = PendingAction(action)
+        event = LoopEvent(descriptor: -1, events: 0) { [unowned self] _ in run() }
         event.makeLast()
-        deadline = Timer { [unowned self] in run(action) }
+        deadline.action = { [unowned self] in run() }
     }
 
     package func schedule() {
         guard !isScheduled else { return }
-        isScheduled = true
+        pending.isPending = true
         event.activate()
         deadline.start(after: patience)
     }
 
-    private func run(_ action: @EventLoop () -> Void) {
+    private func run() {
         guard isScheduled else { return }
-        isScheduled = false
         event.remove()
         deadline.stop()
-        action()
+        pending.run()
     }
 }
 

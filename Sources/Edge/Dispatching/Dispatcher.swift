@@ -42,12 +42,12 @@ package final class Dispatcher {
     private(set) var isStopping = false
     private var whenStopped: [CheckedContinuation<Void, Never>] = []
 
-    private var commitSoon: WhenIdle!
-    private var pumpSoon: EndOfTurn!
+    private let commitSoon = WhenIdle(patience: Dispatcher.longestGathering)
+    private let pumpSoon = EndOfTurn()
     /// Gateways of lanes that are gone or have given way.
     private var closing: [any Gateway] = []
-    private var closeSoon: EndOfTurn!
-    private var alarm: Timer!
+    private let closeSoon = EndOfTurn()
+    private let alarm = Timer()
     /// Monotonic nanoseconds; `.max`: the alarm is not set.
     private var alarmAt = Int64.max
     private var stirred: [Int] = []
@@ -62,13 +62,13 @@ package final class Dispatcher {
         self.outbox = outbox
         self.digester = digester
         self.log = log
-        commitSoon = WhenIdle(patience: Dispatcher.longestGathering) { [unowned self] in commit() }
-        pumpSoon = EndOfTurn { [unowned self] in pump() }
-        closeSoon = EndOfTurn { [unowned self] in
+        commitSoon.action = { [unowned self] in commit() }
+        pumpSoon.action = { [unowned self] in pump() }
+        closeSoon.action = { [unowned self] in
             for gateway in closing { gateway.stop() }
             closing.removeAll()
         }
-        alarm = Timer { [unowned self] in wake() }
+        alarm.action = { [unowned self] in wake() }
     }
 
     /// Takes over what waited when the last process ended, and begins to deliver.

@@ -4,10 +4,10 @@ import Reactor
 @EventLoop
 final class Later {
     private var actions: [@EventLoop () -> Void] = []
-    private var endOfTurn: EndOfTurn!
+    private let endOfTurn = EndOfTurn()
 
     init() {
-        endOfTurn = EndOfTurn { [unowned self] in
+        endOfTurn.action = { [unowned self] in
             let due = actions
             actions = []
             for action in due { action() }

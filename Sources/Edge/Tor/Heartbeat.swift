@@ -14,7 +14,7 @@ final class Heartbeat {
 
     private let settings: OnionPresence.Settings
     private let log: Logger
-    private var timer: Timer!
+    private let timer = Timer()
     private var isStopped = false
     private var slept: Int64
 
@@ -25,7 +25,7 @@ final class Heartbeat {
         self.settings = settings
         self.log = log
         slept = settings.sleptNanoseconds()
-        timer = Timer { [unowned self] in Task { await beat() } }
+        timer.action = { [unowned self] in Task { await beat() } }
     }
 
     func start() {

@@ -19,14 +19,14 @@ final class OnionWatch {
     private let settings: OnionPresence.Settings
     private let words: PresenceWords
     private let heartbeat: Heartbeat
-    private var progressDeadline: Timer!
+    private let progressDeadline = Timer()
     private var state = OnionState.connecting
 
     init(_ settings: OnionPresence.Settings, words: PresenceWords, log: Logger) {
         self.settings = settings
         self.words = words
         heartbeat = Heartbeat(settings, log: log)
-        progressDeadline = Timer { [unowned self] in noProgress() }
+        progressDeadline.action = { [unowned self] in noProgress() }
         heartbeat.connection = { [unowned self] in connection() }
         heartbeat.onPulse = { [unowned self] pulse in take(pulse) }
         heartbeat.onSuspension = { [unowned self] time in onAmiss(.suspended(for: time)) }

@@ -17,7 +17,7 @@ final class SimulatedConnection: StreamHandler {
     /// Answers that are put off, each with its stream.
     private var delays: [Int32: Timer] = [:]
     /// Those that come due together share a record, as do those that are given at once.
-    private var flushSoon: EndOfTurn!
+    private let flushSoon = EndOfTurn()
     private var closesWhenFlushed = false
     private var isOver = false
     /// The highest stream that was handled, and the highest that may be since a GOAWAY said so.
@@ -32,7 +32,7 @@ final class SimulatedConnection: StreamHandler {
         self.simulator = simulator
         facts = ConnectionFacts(number: number)
         tls = TLSSession(serving: context)
-        flushSoon = EndOfTurn { [unowned self] in flush() }
+        flushSoon.action = { [unowned self] in flush() }
         stream.handler = self
     }
 

@@ -27,7 +27,7 @@ final class NodeConsole {
     /// By which clients come to it.
     var circuits: Circuits?
     private var clientWatch: InvitationWatch?
-    private var timer: Timer!
+    private let timer = Timer()
     private var isStopped = false
     /// Whether the onion address is published.
     private var isPublished = false
@@ -62,7 +62,7 @@ final class NodeConsole {
             guard let error = await ConsoleOwnerFile.write(kept, to: ownerFile) else { return }
             log.error("console.write_failed", metadata: ["reason": "\(error)"])
         }
-        timer = Timer { [unowned self] in renew() }
+        timer.action = { [unowned self] in renew() }
         entry.onEntered = { [unowned self] way, isFirst in
             log.notice("console.entered", metadata: ["by": "\(way.rawValue)"])
             if isFirst { hasOwnerNow() }

@@ -10,7 +10,7 @@ final class MailboxNews {
     private let store: any Mailboxes
     private let door: MailboxDoor
     private let dispatcher: Dispatcher
-    private var timer: Timer!
+    private let timer = Timer()
     private var isStopped = false
     /// The last message that was heard of.
     private var last: Int64 = 0
@@ -19,7 +19,7 @@ final class MailboxNews {
 
     init(of store: any Mailboxes, for door: MailboxDoor, from dispatcher: Dispatcher) {
         (self.store, self.door, self.dispatcher) = (store, door, dispatcher)
-        timer = Timer { [weak self] in self?.look() }
+        timer.action = { [weak self] in self?.look() }
         // Where the store is a file, nobody else is there.
         if dispatcher.sharing != nil { timer.start(after: MailboxNews.interval) }
     }

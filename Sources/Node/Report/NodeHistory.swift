@@ -13,9 +13,9 @@ final class NodeHistory {
     private let checks: @EventLoop () -> [Check]
     private let log: Logger
     private var isStopped = false
-    private var timer: Timer!
-    private var checkTimer: Timer!
-    private var saveTimer: Timer!
+    private let timer = Timer()
+    private let checkTimer = Timer()
+    private let saveTimer = Timer()
 
     /// An outage of so long is seen.
     private static let checkInterval: Duration = .seconds(10)
@@ -31,12 +31,12 @@ final class NodeHistory {
         let kept = (try? PrivateFile.read(path, limit: PastText.limit)) ?? []
         (history, timeline) = PastText.read(
             kept, at: EventLoop.unixMilliseconds, minute: NodeHistory.minute)
-        timer = Timer { [unowned self] in
+        timer.action = { [unowned self] in
             _ = upToNow()
             startMinute()
         }
-        checkTimer = Timer { [unowned self] in look() }
-        saveTimer = Timer { [unowned self] in
+        checkTimer.action = { [unowned self] in look() }
+        saveTimer.action = { [unowned self] in
             Task { await save() }
         }
     }

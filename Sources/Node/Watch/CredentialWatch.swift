@@ -34,7 +34,7 @@ final class CredentialWatch {
     private var apps: [App]
     private let log: Logger
     private let onChange: @EventLoop (_ app: String) -> Void
-    private var timer: Timer!
+    private let timer = Timer()
     private var isStopped = false
 
     private let interval: Duration
@@ -52,7 +52,7 @@ final class CredentialWatch {
         self.settling = settling
         self.log = log
         self.onChange = onChange
-        timer = Timer { [unowned self] in
+        timer.action = { [unowned self] in
             Task { [weak self] in await self?.look(isUrgent: false) }
         }
     }

@@ -10,14 +10,14 @@ final class DiskWatch {
     private(set) var available: Int?
     /// Monotonic nanoseconds of the question that is not answered yet.
     private var askedAt: Int64?
-    private var timer: Timer!
+    private let timer = Timer()
 
     private static let interval: Duration = .seconds(10)
 
     /// - Parameter path: any on that disk.
     init(_ path: String) {
         self.path = path
-        timer = Timer { [unowned self] in look() }
+        timer.action = { [unowned self] in look() }
     }
 
     func start() { look() }

@@ -15,7 +15,7 @@ final class InvitationWatch {
     private var stamp: CredentialFiles.Stamp?
     private var gathering = Gathering.nothing
     private var fault: String?
-    private var timer: Timer!
+    private let timer = Timer()
     private var isStopped = false
 
     /// The service that the clients are let in to.
@@ -50,7 +50,7 @@ final class InvitationWatch {
         self.log = log
         self.place = place
         self.onChange = onChange
-        timer = Timer { [unowned self] in
+        timer.action = { [unowned self] in
             Task { [weak self] in await self?.lookAgain() }
         }
     }

@@ -9,11 +9,11 @@ final class LoopWatch {
     private var turns = LastMinute()
     /// By the clock of timers: who sleeps is not late.
     private var dueAt: Int64 = 0
-    private var timer: Timer!
+    private let timer = Timer()
 
     private static let interval: Int64 = 1_000_000_000
 
-    init() { timer = Timer { [unowned self] in look() } }
+    init() { timer.action = { [unowned self] in look() } }
 
     func start() {
         // What the start itself took is nobody's wait.

@@ -25,7 +25,7 @@ final class SpareMemory {
     /// Five minutes.
     private static let looksBetweenRests = 30
 
-    init() { timer = Timer { [unowned self] in look() } }
+    init() { timer.action = { [unowned self] in look() } }
 
     func start() {
         onionbell_release_unused_memory()

@@ -18,7 +18,7 @@ final class StoreWatch<Value: Equatable & Sendable> {
     private let onChange: @EventLoop (Value) -> Void
     private var version: Int64
     private var fault: String?
-    private var timer: Timer!
+    private let timer = Timer()
     private var isStopped = false
     private let interval: Duration
 
@@ -38,7 +38,7 @@ final class StoreWatch<Value: Equatable & Sendable> {
         (version, value) = try await read(nil) ?? (0, initial)
         (self.read, self.onFault, self.onChange) = (read, onFault, onChange)
         self.interval = interval
-        timer = Timer { [weak self] in self?.look() }
+        timer.action = { [weak self] in self?.look() }
         timer.start(after: interval)
     }
 

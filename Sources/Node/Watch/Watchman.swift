@@ -28,10 +28,11 @@ final class Watchman {
     private var isStopped = false
 
     /// One that is watched.
+    @EventLoop
     private final class Post {
         let watch: Settings.Watch
         var vigil: Vigil
-        var timer: Timer!
+        let timer = Timer()
         /// How often its owner was rung.
         var rings = 0
 
@@ -50,7 +51,7 @@ final class Watchman {
         (self.network, self.patience, self.socks, self.onNews) = (network, patience, socks, onNews)
         for watch in watches {
             let post = Post(watch)
-            post.timer = Timer { [weak self, weak post] in
+            post.timer.action = { [weak self, weak post] in
                 guard let self, let post else { return }
                 Task { await self.look(post) }
             }

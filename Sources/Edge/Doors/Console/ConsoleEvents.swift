@@ -30,7 +30,7 @@ package final class ConsoleEvents {
     private var streams: [ConsoleStream] = []
     private let places = Places(ConsoleEvents.mostStreams, room: BufferRoom())
     private var untold: Kinds = []
-    private var timer: Timer!
+    private let timer = Timer()
 
     /// The most streams of all sessions together.
     package static let mostStreams = 64
@@ -40,7 +40,7 @@ package final class ConsoleEvents {
     private static let gathering: Duration = .milliseconds(300)
 
     package init() {
-        timer = Timer { [unowned self] in tell() }
+        timer.action = { [unowned self] in tell() }
     }
 
     package var count: Int { streams.count }

@@ -44,11 +44,11 @@ final class OutcomeDeadlines {
     private let time: Int64
     private var waits: ArraySlice<(due: Int64, wait: OutcomeWait)> = []
     private var running = 0
-    private var timer: Timer!
+    private let timer = Timer()
 
     init(after time: Duration) {
         self.time = time.nanoseconds
-        timer = Timer { [unowned self] in check() }
+        timer.action = { [unowned self] in check() }
     }
 
     fileprivate func add(_ wait: OutcomeWait) {

@@ -10,7 +10,7 @@ final class MailboxDelays {
     private let store: any Mailboxes
     private let bounds: MailboxBounds
     private let onDelivery: (Set<Int64>) -> Void
-    private var timer: Timer!
+    private let timer = Timer()
     /// Milliseconds since 1970; `nil`: nothing waits, as far as is known.
     private var next: Int64?
     private var isLooking = false
@@ -23,7 +23,7 @@ final class MailboxDelays {
         store: any Mailboxes, bounds: MailboxBounds, onDelivery: @escaping @EventLoop (Set<Int64>) -> Void
     ) {
         (self.store, self.bounds, self.onDelivery) = (store, bounds, onDelivery)
-        timer = Timer { [unowned self] in look() }
+        timer.action = { [unowned self] in look() }
     }
 
     func stop() {

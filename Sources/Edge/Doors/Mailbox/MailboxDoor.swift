@@ -56,8 +56,8 @@ package final class MailboxDoor: LiveDoor {
     private var unknownTopics = UnknownTopics()
     /// In the order of their times, in monotonic nanoseconds.
     private var keepAlives: ArraySlice<(due: Int64, reading: MailboxReading)> = []
-    private var keepAliveTimer: Timer!
-    private var cleaning: Timer!
+    private let keepAliveTimer = Timer()
+    private let cleaning = Timer()
 
     /// To one topic of UnifiedPush, and of what is published to one mailbox.
     private static let pushRate = Rate(perSecond: 1, burst: 60)
@@ -74,8 +74,8 @@ package final class MailboxDoor: LiveDoor {
         places = Places(settings.readers, room: room)
         strangers = Places(settings.strangers, room: room)
         shares = MailboxShares(rate: settings.rate)
-        keepAliveTimer = Timer { [unowned self] in keepAlive() }
-        cleaning = Timer { [unowned self] in clean() }
+        keepAliveTimer.action = { [unowned self] in keepAlive() }
+        cleaning.action = { [unowned self] in clean() }
         delays = MailboxDelays(store: store, bounds: settings.bounds) { [unowned self] mailboxes in
             for mailbox in mailboxes { for reading in readings.of(mailbox) { reading.look() } }
         }
@@ -94,7 +94,7 @@ package final class MailboxDoor: LiveDoor {
     package func use(_ mailboxes: [Mailbox]) {
         let known = directory.numbers
         directory = MailboxDirectory(mailboxes)
-        // Whoever listens for what lay in one that is gone is told.
+        // Senders who listen for what lay in one that is gone hear of its end.
         if !known.isSubset(of: directory.numbers) { clean() }
         pushes = pushes.filter { directory.has($0.key) }
         unknownTopics.clean(at: EventLoop.monotonicNanoseconds) { directory.pushTopic($0) != nil }

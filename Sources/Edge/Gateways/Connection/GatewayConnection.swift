@@ -33,8 +33,8 @@ final class GatewayConnection {
     private var stream: Stream?
     private var tls: TLSSession?
     private var session: (any HTTPClientSession)?
-    private var flushSoon: EndOfTurn!
-    private var timer: Timer!
+    private let flushSoon = EndOfTurn()
+    private let timer = Timer()
     private var plain: [UInt8] = []
     private var hasEnded = false
 
@@ -71,8 +71,8 @@ final class GatewayConnection {
         self.owner = owner
         presumed = version
         life = ConnectionLife(limits: limits, needsProof: needsProof, at: EventLoop.monotonicNanoseconds)
-        flushSoon = EndOfTurn { [unowned self] in flush() }
-        timer = Timer { [unowned self] in check() }
+        flushSoon.action = { [unowned self] in flush() }
+        timer.action = { [unowned self] in check() }
         Task { await connect(context, lookUp) }
     }
 

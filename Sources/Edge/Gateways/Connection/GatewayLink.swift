@@ -55,9 +55,9 @@ final class GatewayLink: ConnectionOwner {
     private var isWanted = false
     private var lacksRoom = true
     private var starvedAt = Int64.min
-    private var openLater: Timer!
-    private var growLater: Timer!
-    private var endOfTurn: EndOfTurn!
+    private let openLater = Timer()
+    private let growLater = Timer()
+    private let endOfTurn = EndOfTurn()
     private static let tlsFault = "TLS"
     /// How long all connections must be full before another is opened.
     private static let growthDelay: Duration = .milliseconds(250)
@@ -67,9 +67,9 @@ final class GatewayLink: ConnectionOwner {
         self.settings = settings
         self.context = context
         self.log = log
-        openLater = Timer { [unowned self] in maintain() }
-        growLater = Timer { [unowned self] in grow() }
-        endOfTurn = EndOfTurn { [unowned self] in
+        openLater.action = { [unowned self] in maintain() }
+        growLater.action = { [unowned self] in grow() }
+        endOfTurn.action = { [unowned self] in
             maintain()
             tellOfRoom()
         }

@@ -24,7 +24,7 @@ final class AccessTokens {
     private let log: Logger
     private var authorization = ""
     private var exchange: SingleExchange?
-    private var timer: Timer!
+    private let timer = Timer()
     private var random = SystemRandomNumberGenerator()
     private var isRunning = false
 
@@ -37,7 +37,7 @@ final class AccessTokens {
         self.egress = egress
         self.context = context
         self.log = log
-        timer = Timer { [unowned self] in fetchIfDue() }
+        timer.action = { [unowned self] in fetchIfDue() }
     }
 
     func start() {

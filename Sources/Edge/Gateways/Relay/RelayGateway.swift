@@ -25,7 +25,7 @@ package final class RelayGateway: Gateway {
     /// The record of the upstreams to which notifications that may have been taken are sent again.
     private let bound: BoundFile
     private let later = Later()
-    private var alarm: Timer!
+    private let alarm = Timer()
     private var isRunning = false
     private var lookAt = Int64.max
     private var waitsForPace = false
@@ -54,7 +54,7 @@ package final class RelayGateway: Gateway {
             upstreams.append((url, link))
         }
         self.upstreams = upstreams
-        alarm = Timer { [unowned self] in wake() }
+        alarm.action = { [unowned self] in wake() }
         for (index, upstream) in upstreams.enumerated() {
             upstream.1.onRoom = { [unowned self] in hasRoom(index) }
             upstream.1.onFailure = { [unowned self] in failed(index) }
@@ -118,7 +118,7 @@ package final class RelayGateway: Gateway {
 
     private func failed(_ index: Int) {
         setAside(index, reason: upstreams[index].link.figures.lastError ?? "-")
-        // With a fault it is told by the next notification.
+        // A fault comes back with the next notification.
         if fault != nil { onCapacity?() }
     }
 

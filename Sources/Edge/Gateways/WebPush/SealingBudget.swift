@@ -8,11 +8,11 @@ final class SealingBudget {
 
     private(set) var left = perTurn
     private var waiting: [ObjectIdentifier: @EventLoop () -> Void] = [:]
-    private var refill: Timer!
+    private let refill = Timer()
 
     init() {
         // A timer, and not the turn's end: sockets are looked at before it.
-        refill = Timer { [unowned self] in
+        refill.action = { [unowned self] in
             left = SealingBudget.perTurn
             let waiting = waiting.values
             self.waiting = [:]

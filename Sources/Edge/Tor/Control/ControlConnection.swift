@@ -20,8 +20,8 @@ package final class ControlConnection {
     private let stream: Stream
     private var decoder = ControlDecoder()
     private var pending: [Pending] = []
-    private var deadline: Timer!
-    private var endOfRest: Timer!
+    private let deadline = Timer()
+    private let endOfRest = Timer()
     var rest = Duration.seconds(1)
 
     private struct Pending {
@@ -37,10 +37,10 @@ package final class ControlConnection {
         } catch {
             throw .unreachable(error)
         }
-        deadline = Timer { [unowned self] in
+        deadline.action = { [unowned self] in
             if let first = pending.first { end(.timedOut(command: first.command)) }
         }
-        endOfRest = Timer { [unowned self] in stream.resumeReading() }
+        endOfRest.action = { [unowned self] in stream.resumeReading() }
         stream.handler = self
     }
 

@@ -22,7 +22,7 @@ package final class OnionService {
     private let connection: ControlConnection
     /// Tor has read its configuration anew, in which the service is not.
     private var isForgotten = false
-    private var grace: Timer!
+    private let grace = Timer()
 
     /// How long to wait for more directories once the first has taken the descriptor.
     private static let graceTime = Duration.seconds(10)
@@ -72,7 +72,7 @@ package final class OnionService {
         self.connection = connection
         publication = Publication(of: address, bootstrap: bootstrap)
         neighbours = form.neighbours.map { Publication(of: $0.address, bootstrap: bootstrap) }
-        grace = Timer { [unowned self] in
+        grace.action = { [unowned self] in
             change { $0.graceEnded(at: EventLoop.unixMilliseconds) }
             for index in neighbours.indices {
                 changeNeighbour(index) { $0.graceEnded(at: EventLoop.unixMilliseconds) }

@@ -35,9 +35,9 @@ final class SelfDial {
     private let settings: SelfDialSettings
     /// The line of the last call that came through.
     private var line: SelfDialLine?
-    private var lineTimer: Timer!
+    private let lineTimer = Timer()
     private let route: @EventLoop () async -> SelfDialRoute?
-    private var timer: Timer!
+    private let timer = Timer()
     private var isActive = false
     private var hasSocks = true
     /// A call says nothing of a service that was published after its begin.
@@ -48,8 +48,8 @@ final class SelfDial {
     init(_ settings: SelfDialSettings, route: @escaping @EventLoop () async -> SelfDialRoute?) {
         self.settings = settings
         self.route = route
-        timer = Timer { [unowned self] in Task { await call() } }
-        lineTimer = Timer { [unowned self] in Task { await askLine() } }
+        timer.action = { [unowned self] in Task { await call() } }
+        lineTimer.action = { [unowned self] in Task { await askLine() } }
     }
 
     /// The service is published.
