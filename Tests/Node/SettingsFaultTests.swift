@@ -29,6 +29,26 @@ import Testing
         #expect(faults(yaml) == [expected])
     }
 
+    /// Sections are read in an order of their own, and unknown keys last.
+    @Test func faultsComeInTheOrderOfTheirLines() {
+        let found = faults(
+            """
+            onoin: {}
+            peers:
+              connections: 1.5
+            tor:
+              mode: both
+              mod: own
+            apps:
+              - gateway: apns
+                topik: t
+            """, environment: ["ONIONBELL_LOG_LEVEL": "much"])
+        let lines = found.compactMap { $0.firstMatch(of: #/^line (\d+):/#).flatMap { Int($0.output.1) } }
+        #expect(lines.count >= 5 && lines == lines.sorted(), "\(found)")
+        #expect(found.drop { $0.hasPrefix("line ") }.allSatisfy { !$0.hasPrefix("line ") }, "\(found)")
+        #expect(found.last?.contains("ONIONBELL_LOG_LEVEL") == true, "\(found)")
+    }
+
     @Test(arguments: [
         ("tor: own", "line 1: tor: must be a mapping of keys to values"),
         ("- tor", "line 1: must be a mapping of keys to values"),
@@ -115,9 +135,9 @@ import Testing
                 "line 14: apps[1].gateway: \"pigeon\" is not allowed; each app needs a gateway: apns or fcm or relay or web_push or mailbox or ntfy",
                 "line 16: defaults.android: no app has the name ones; did you mean one?",
                 "line 19: limits.lifetime: \"59\" is not allowed; whole seconds from 60 to 2419200",
+                "line 20: mangement: unknown key; did you mean management?",
                 "ONIONBELL_LOG_LEVEL: \"loud\" is not allowed; one of trace, debug, info, notice, warning, error, "
                     + "critical",
-                "line 20: mangement: unknown key; did you mean management?",
                 "ONIONBELL_TOR_MODUS: no such setting in the environment; did you mean ONIONBELL_TOR_MODE?",
             ])
     }

@@ -25,14 +25,17 @@ package struct SettingsFault: Error, Equatable, CustomStringConvertible {
     }
 }
 
-/// All that is wrong with a configuration.
+/// All faults of a configuration, in the order of its lines; those without a line come last.
 package struct SettingsError: Error, CustomStringConvertible {
-    package var file: String
-    package var faults: [SettingsFault]
+    package let file: String
+    package let faults: [SettingsFault]
 
     package init(file: String, faults: [SettingsFault]) {
         self.file = file
-        self.faults = faults
+        // By their places where lines are equal, so that the order does not depend on the sort.
+        self.faults = faults.enumerated()
+            .sorted { ($0.element.line ?? .max, $0.offset) < ($1.element.line ?? .max, $1.offset) }
+            .map(\.element)
     }
 
     /// Those beyond that are only counted.
