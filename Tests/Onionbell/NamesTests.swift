@@ -41,6 +41,18 @@ import Testing
         #expect(several.isEmpty, "\(several)")
     }
 
+    /// Each is a member that may be missing as long as its owner is made (`StyleGuide.md`). Their number only goes down.
+    @Test func fewMembersAreFilledInLater() throws {
+        var places: [String] = []
+        for file in Self.files {
+            for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
+            where line.contains(/^ +[a-z() ]*var \w+: .*!$/) {
+                places.append("\(file.lastPathComponent): \(line)")
+            }
+        }
+        #expect(places.count <= 18, "\(places)")
+    }
+
     /// It shows what is typed, and leaves to the shell what is pasted behind the first line.
     @Test func noSecretIsReadByTheLine() throws {
         for file in Self.files where file.lastPathComponent != "Interview.swift" {

@@ -139,7 +139,10 @@ package struct PeerSession {
         case .bundle(let entries):
             turn.weight += max(0, entries.count - 1)
             deliver(entries, into: &turn)
-        default: deliver(envelope.message, into: &turn)
+        case .ping, .pong, .nestedBundle, .getPeersRequest, .getPeersResponse, .notificationRequest,
+            .notificationResponse, .replyRequest, .replyResponse, .replyFetch, .replies, .swallowed, .unknown,
+            .missing:
+            deliver(envelope.message, into: &turn)
         }
     }
 
@@ -193,7 +196,10 @@ extension Message {
     fileprivate var isResolved: Bool {
         switch self {
         case .unknown, .missing, .nestedBundle: false
-        default: true
+        case .ping, .pong, .closeConnection, .bundle, .getPeersRequest, .getPeersResponse,
+            .notificationRequest, .notificationResponse, .replyRequest, .replyResponse, .replyFetch, .replies,
+            .swallowed:
+            true
         }
     }
 
@@ -209,7 +215,9 @@ extension Message {
         case .getPeersRequest(let message): message.supportedCapabilities
         case .getPeersResponse(let message): message.supportedCapabilities
         case .swallowed(let message): message.supportedCapabilities
-        default: nil
+        case .ping, .pong, .closeConnection, .bundle, .nestedBundle, .notificationRequest,
+            .notificationResponse, .replyRequest, .replyResponse, .replyFetch, .replies, .unknown, .missing:
+            nil
         }
     }
 
@@ -219,7 +227,9 @@ extension Message {
         switch self {
         case .getPeersRequest(let message): message.senderNodeAddress
         case .swallowed(let message): message.senderNodeAddress
-        default: nil
+        case .ping, .pong, .closeConnection, .bundle, .nestedBundle, .getPeersResponse, .notificationRequest,
+            .notificationResponse, .replyRequest, .replyResponse, .replyFetch, .replies, .unknown, .missing:
+            nil
         }
     }
 }

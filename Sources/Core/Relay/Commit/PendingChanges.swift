@@ -73,7 +73,9 @@ struct PendingChanges: Sendable {
         changes.removeAll {
             switch $0 {
             case .store, .lookUp: true
-            case _: false
+            case .remember, .finish, .postpone, .shelve, .spare, .forgetWishes, .lane, .move, .buryToken,
+                .reviveToken, .forget, .clock, .giveUp, .proof:
+                false
             }
         }
     }

@@ -190,10 +190,7 @@ package final class MailboxDoor: LiveDoor {
     }
 
     func refuse(_ fault: MailboxFault, over live: LiveAnswer) {
-        switch fault {
-        case .unauthorized, .forbidden, .noSubscriber: live.strike()
-        case _: break
-        }
+        if fault.isStrike { live.strike() }
         counted.refused += 1
         live.answer(fault.response)
     }

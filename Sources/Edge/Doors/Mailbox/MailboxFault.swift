@@ -30,6 +30,17 @@ enum MailboxFault: Error, Equatable {
     case tooManyReplies
     case tooManyDelayed
 
+    /// Whether a guest who asks so again and again guesses.
+    var isStrike: Bool {
+        switch self {
+        case .unauthorized, .forbidden, .noSubscriber: true
+        case .badRequest, .option, .reserved, .badTopic, .badText, .badMessage, .badPriority, .badSince,
+            .badDelay, .shortDelay, .longDelay, .badSequence, .noWebSocket, .badMatrix, .tooLarge,
+            .tooManyRequests, .tooManyReaders, .storeFailed, .tooManyReplies, .tooManyDelayed:
+            false
+        }
+    }
+
     /// Its first three digits are the status.
     var code: Int {
         switch self {

@@ -63,7 +63,9 @@ final class SharedIdentities {
                 if case .elsewhere = request.place { tokens.append(request.digests.token) }
             case .remember(let digests, _): stored.append(digests.identity)
             case .lookUp(let digests): asked.append(digests.identity)
-            default: break
+            case .finish, .postpone, .shelve, .spare, .forgetWishes, .lane, .move, .buryToken, .reviveToken,
+                .forget, .clock, .giveUp, .proof:
+                break
             }
         }
         guard !stored.isEmpty || !asked.isEmpty else { return }
