@@ -208,23 +208,22 @@ final class RelayNode {
     }
 
     private func openHTTPDoors(_ dispatcher: Dispatcher) async throws(NodeError) -> [VirtualPort] {
+        guard let outbox, let listeners else { return [] }
+        let site = DoorSite(
+            settings: settings, outbox: outbox, dispatcher: dispatcher, room: room,
+            mailboxes: mailboxes?.door, isInDoubt: { [unowned self] in isInDoubt($0) }, log: log)
         let places = settings.onion.httpPorts.map { DoorPlace.onion(port: $0) }
         let bisq = DoorListeners.PlacedDoor(
-            BisqRelayDoor(
-                settings: settings.bisqRelay, dispatcher: dispatcher,
-                isInDoubt: { [unowned self] in isInDoubt($0) }), places: places,
-            body: settings.http.limits.body)
+            BisqRelayDoor(settings: settings.bisqRelay, dispatcher: dispatcher, isInDoubt: site.isInDoubt),
+            places: places, body: settings.http.limits.body)
         let own = DoorListeners.PlacedDoor(ownDoors, places: places, body: 0)
-        let status = try await StatusDoors(
-            settings.status, state: state, outbox: outbox, dispatcher, room: room, log: log)
-        statusStream = status.stream
-        let bitwarden = try await DoorListeners.PlacedDoor(
-            settings.bitwarden, state: state, outbox: outbox, dispatcher, log: log)
-        return try status.openStream(settings.status.streamPlaces, in: sockets, by: circuits)
-            + (try listeners?.open(
-                [own, bisq] + status.placed
-                    + [webPush(dispatcher), bitwarden, try phonePage(), mailboxDoor].compactMap(\.self))
-                ?? [])
+        var opened: [OpenedDoor] = []
+        for door in ConfiguredDoors.all {
+            if let one = try await door.open(at: site, state: state) { opened.append(one) }
+        }
+        statusStream = opened.lazy.compactMap(\.stream).first
+        let ports = try statusStream?.open(settings.status.streamPlaces, in: sockets, by: circuits) ?? []
+        return ports + (try listeners.open([own, bisq] + opened.compactMap(\.placed)))
     }
 
     private func open(

@@ -65,7 +65,7 @@ import Testing
                 /WebPush(Door|Settings)[^A-Za-z]|doors\.webPush[^A-Za-z]|[^A-Za-z]webPush\(/)
         }
         #expect(Set(naming) == Set(touched.filter { $0.hasPrefix("Sources/") }))
-        let silent = touched.filter { !Self.text($0).contains(/web_?[pP]ush/) }
+        let silent = touched.filter { !Self.text($0).contains(/[wW]eb_?[pP]ush/) }
         #expect(silent == [])
     }
 

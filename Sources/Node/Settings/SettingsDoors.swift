@@ -86,10 +86,9 @@ extension Settings {
     /// How many servers there are for HTTP, each with room for `http.connections`: one at each place, and one for all
     /// ports of the onion address that lead to the same doors (``DoorListeners``).
     package var httpServers: Int {
-        let places = [
-            onion.httpPorts.map { .onion(port: $0) }, doors.webPush.door.listen, status.gorush.listen,
-            status.server.listen, bitwarden.place.listen, doors.phonePage.door.listen, doors.mailbox.listen,
-        ]
+        let places =
+            [onion.httpPorts.map { DoorPlace.onion(port: $0) }]
+            + ConfiguredDoors.all.map { $0.places(in: self) }
         var doorsAt: [DoorPlace: [Int]] = [:]
         for (door, places) in places.enumerated() {
             for place in places { doorsAt[place, default: []].append(door) }

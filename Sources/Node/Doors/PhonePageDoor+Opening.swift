@@ -1,0 +1,22 @@
+import Doors
+import Reactor
+
+extension PhonePageDoor: ConfiguredDoor {
+    nonisolated static func places(in settings: Settings) -> [DoorPlace] {
+        settings.doors.phonePage.door.listen
+    }
+
+    static func open(
+        at site: DoorSite, state: borrowing StateDirectory
+    ) async throws(NodeError) -> OpenedDoor? {
+        let settings = site.settings.doors.phonePage
+        guard settings.door.isOn else { return nil }
+        let key = try state.vapidKey().publicText
+        do throws(PhonePageFiles.Fault) {
+            let door = PhonePageDoor(try PhonePageFiles.page(for: key))
+            return OpenedDoor(placed: DoorListeners.PlacedDoor(door, named: "phone_page", settings.door))
+        } catch {
+            throw .unavailable("doors.phone_page: \(error)")
+        }
+    }
+}

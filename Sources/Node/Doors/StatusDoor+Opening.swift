@@ -1,0 +1,82 @@
+import Crypto
+import Doors
+import Encodings
+import Persistence
+import Reactor
+import Tor
+
+extension StatusDoor: ConfiguredDoor {
+    nonisolated static func places(in settings: Settings) -> [DoorPlace] { settings.status.server.listen }
+
+    /// Opens the server for Status' clients: over HTTP, over a stream, or over both.
+    static func open(
+        at site: DoorSite, state: borrowing StateDirectory
+    ) async throws(NodeError) -> OpenedDoor? {
+        let settings = site.settings.status
+        guard settings.isServer else { return nil }
+        let log = site.log
+        let server: StatusServer
+        do {
+            server = StatusServer(
+                settings: settings.serverDoor, key: try Secp256k1.PrivateKey(try state.statusKey()),
+                registrations: try await SQLiteStatusRegistrations(
+                    in: site.outbox, limits: settings.registrations),
+                dispatcher: site.dispatcher, digestKey: try state.digestKey(), log: log)
+            let key = Hex.encode(server.publicKey)
+            try state.write(statusPublicKey: key)
+            log.notice("status.key_loaded", metadata: ["public_key": "\(key)"])
+        } catch let error as NodeError {
+            throw error
+        } catch {
+            throw .unavailable("the endpoint for Status' clients: \(error)")
+        }
+        var opened = OpenedDoor()
+        if settings.server.isOn {
+            opened.placed = DoorListeners.PlacedDoor(StatusDoor(server), named: "status", settings.server)
+        }
+        if !settings.streamPlaces.isEmpty {
+            opened.stream = StatusStreamDoor(settings: settings.stream, server: server, room: site.room)
+        }
+        return opened
+    }
+}
+
+extension StatusStreamDoor {
+    /// Opens the places of the stream.
+    ///
+    /// - Returns: The virtual ports that lead to it.
+    func open(
+        _ places: [DoorPlace], in sockets: DoorSockets, by circuits: Circuits
+    ) throws(NodeError) -> [VirtualPort] {
+        var ports: [VirtualPort] = []
+        for place in places {
+            switch place {
+            case .onion(let port):
+                // Ports of the address that lead here share one socket.
+                let target =
+                    if let known = ports.first?.target {
+                        known
+                    } else {
+                        try sockets.open("status-stream") { (endpoint) throws(SystemError) in
+                            try open(on: endpoint, by: circuits)
+                        }
+                    }
+                do throws(VirtualPortError) {
+                    ports.append(try VirtualPort(port, to: target))
+                } catch {
+                    throw .configuration("doors.status.stream: \(error)")
+                }
+            case .plain(let endpoint):
+                do throws(SystemError) {
+                    _ = try open(on: endpoint)
+                } catch {
+                    throw .unavailable(
+                        "\(error). Stop the program that uses it, or set another port in doors.status.stream")
+                }
+            // The settings refuse it.
+            case .https: break
+            }
+        }
+        return ports
+    }
+}

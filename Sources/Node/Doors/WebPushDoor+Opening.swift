@@ -1,0 +1,18 @@
+import Doors
+import Reactor
+
+extension WebPushDoor: ConfiguredDoor {
+    nonisolated static func places(in settings: Settings) -> [DoorPlace] {
+        settings.doors.webPush.door.listen
+    }
+
+    static func open(
+        at site: DoorSite, state: borrowing StateDirectory
+    ) async throws(NodeError) -> OpenedDoor? {
+        let settings = site.settings.doors.webPush
+        guard settings.door.isOn else { return nil }
+        let door = WebPushDoor(
+            settings: settings.settings, dispatcher: site.dispatcher, isInDoubt: site.isInDoubt)
+        return OpenedDoor(placed: DoorListeners.PlacedDoor(door, named: "web_push", settings.door))
+    }
+}
