@@ -7,13 +7,12 @@ import Reactor
 /// so another thread does it, and only when the process has grown.
 ///
 /// Code that ran once, as that of a console whose page is closed, stays in memory as long as the process lives. So every
-/// five minutes all of it is given back, if the process has grown by a megabyte. What is in use is mapped again, out of the
-/// kernel's cache: some hundred page faults.
+/// five minutes all of it is given back. What is in use is mapped again, out of the kernel's cache: some hundred page faults.
 @EventLoop
 final class SpareMemory {
     /// Resident bytes after memory was given back last, or fewer since then.
     private var kept = Int.max
-    private var timer: Timer!
+    private let timer = Timer()
     private var looks = 0
 
     /// Tor and the gateways have been reached by then as well.
@@ -21,7 +20,6 @@ final class SpareMemory {
     private static let interval: Duration = .seconds(10)
     /// Bytes.
     nonisolated private static let worthwhile = 4 << 20
-    nonisolated private static let worthwhileAtRest = 1 << 20
     /// Five minutes.
     private static let looksBetweenRests = 30
 
@@ -49,7 +47,7 @@ final class SpareMemory {
     @FileThread
     private static func giveBack(beyond kept: Int, isRest: Bool) -> Int {
         let resident = ProcessFigures.residentBytes
-        if kept == .max || isRest && resident - kept > worthwhileAtRest {
+        if kept == .max || isRest {
             onionbell_release_unused_memory()
         } else if resident - kept > worthwhile {
             onionbell_trim_heap()
