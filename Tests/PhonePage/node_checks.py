@@ -4,6 +4,7 @@ host, a real Firefox that pairs, and Bisq's own requests through its tor. What B
 
 import base64
 import os
+import random
 import re
 import shutil
 import signal
@@ -21,10 +22,23 @@ from host import Host
 bisq1_relay = "bisqpushv56wo32w2dv7xacvvcrnow6gud5vkvftwsgevczmspzvqgad.onion"
 
 
+claims = []
+
+
 def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
+    """Nobody else's until this process ends: as freePorts in Sources/Base/Programs does it, with its names."""
+    while True:
+        port = random.randrange(16_384, 32_768)
+        claim = socket.socket(socket.AF_UNIX)
+        try:
+            with socket.socket() as one:
+                one.bind(("127.0.0.1", port))
+            claim.bind(f"\0onionbell-port-{port}")
+        except OSError:
+            claim.close()
+            continue
+        claims.append(claim)
+        return port
 
 
 class World(PageInFirefox):

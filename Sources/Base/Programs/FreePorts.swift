@@ -2,24 +2,19 @@ import Glibc
 import Reactor
 
 /// Ports of 127.0.0.1 that nobody has just now, all different, for what must be known by its port before it runs. They lie
-/// below those that the system gives to outgoing connections, which could take one meanwhile.
+/// below those that the system gives to outgoing connections, which could take one meanwhile. No other process is given one
+/// by this function until this process ends.
 package func freePorts(_ count: Int) throws(SystemError) -> [UInt16] {
     var held: [(port: UInt16, socket: CInt)] = []
     defer { for (_, socket) in held { close(socket) } }
     for _ in 0..<100 + count where held.count < count {
         let port = UInt16.random(in: 16_384..<32_768)
-        let socket = socket(AF_INET, CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
-        guard socket >= 0 else { throw SystemError("socket") }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian
         address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-        let isFree = withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
-            }
-        }
-        if isFree { held.append((port, socket)) } else { close(socket) }
+        guard let socket = try boundSocket(address, length: MemoryLayout<sockaddr_in>.size) else { continue }
+        if try isClaimed(port) { held.append((port, socket)) } else { close(socket) }
     }
     guard held.count == count else { throw SystemError("find a free port", code: EADDRINUSE) }
     return held.map(\.port)
@@ -27,3 +22,28 @@ package func freePorts(_ count: Int) throws(SystemError) -> [UInt16] {
 
 /// One of them.
 package func freePort() throws(SystemError) -> UInt16 { try freePorts(1)[0] }
+
+/// Marks a port as this process' own, until it ends, by a Unix socket that has a name and no file (unix(7), "abstract"). Such
+/// names are of one network namespace, as ports are.
+private func isClaimed(_ port: UInt16) throws(SystemError) -> Bool {
+    let name = Array("onionbell-port-\(port)".utf8)
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    // A zero stands before the name.
+    withUnsafeMutableBytes(of: &address.sun_path) { $0[1...].copyBytes(from: name) }
+    return try boundSocket(address, length: MemoryLayout<sa_family_t>.size + 1 + name.count) != nil
+}
+
+/// - Returns: A socket that the caller closes; `nil`: the address is another's.
+private func boundSocket<Address>(_ address: Address, length: Int) throws(SystemError) -> CInt? {
+    let isUnix = Address.self == sockaddr_un.self
+    let kind = CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
+    let socket = socket(isUnix ? AF_UNIX : AF_INET, kind, 0)
+    guard socket >= 0 else { throw SystemError("socket") }
+    let isBound = withUnsafePointer(to: address) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(socket, $0, socklen_t(length)) == 0 }
+    }
+    if isBound { return socket }
+    close(socket)
+    return nil
+}
