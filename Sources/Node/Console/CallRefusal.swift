@@ -23,7 +23,7 @@ package struct CallRefusal: Error {
         /// It is another user's of this machine.
         case foreign
 
-        /// Of a command (sysexits.h).
+        /// The exit status of a command (sysexits.h).
         package var exitStatus: Int32 {
             switch self {
             case .malformed: 64

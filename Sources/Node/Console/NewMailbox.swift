@@ -20,7 +20,7 @@ struct NewMailbox: Sendable {
 
     let name: String
     let pairingToken: String
-    /// Where phones fetch, with the topic; `nil`: where the mailbox is served is not known.
+    /// The address at which phones fetch, with the topic; `nil`: it is not known where the mailbox is served.
     let url: String?
     let topic: String
     private(set) var readers: [Reader]

@@ -12,7 +12,7 @@ extension NodeCalls {
         enum Way: Sendable {
             /// By a node that runs.
             case node(Run)
-            /// The same, and by files where none runs.
+            /// Carried out by the running node, or by files where none runs.
             case either(Run, stopped: Carry)
             /// By the store, whether a node runs or not.
             case store(Carry)
@@ -48,9 +48,9 @@ extension NodeCalls {
         }
     }
 
-    /// What was asked of a call.
+    /// The arguments of a call.
     struct Asked: Sendable {
-        /// Where the path has `{}`.
+        /// The parts of the path that stand for `{}`, in their order.
         let segments: [String]
         /// Empty for a long call. What has no body has its members in the query.
         let body: CallBody

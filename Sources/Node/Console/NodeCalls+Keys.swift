@@ -4,7 +4,7 @@ import HTTP1
 import JSONCoding
 import Tor
 
-/// What is known of the node's two keys. The keys themselves are in no answer.
+/// The calls about the node's two keys. The keys themselves are in no answer.
 extension NodeCalls {
     nonisolated static let keyCalls: [Call] = [
         .files("GET", "keys", "onion") { files, asked throws(CallRefusal) in

@@ -7,7 +7,7 @@ import Reactor
 import Relay
 import Tor
 
-/// What happened last, and whether the node can be reached from outside.
+/// The calls about what happened last, and whether the node can be reached from outside.
 extension NodeCalls {
     nonisolated static let nowCalls: [Call] = [
         Call("GET", "history") { calls, asked throws(CallRefusal) in

@@ -118,7 +118,7 @@ extension NodeCalls {
     }
 }
 
-/// What became of the test at one phone.
+/// The outcome of the test at one phone.
 private struct RungPhone: Sendable {
     let number: Int64
     let end: PhoneTest.End

@@ -7,7 +7,7 @@ import Persistence
 import Reactor
 import Relay
 
-/// What waits for delivery, without tokens and messages.
+/// The calls about notifications that wait for delivery. No answer has a token or a message.
 extension NodeCalls {
     nonisolated static let waitingCalls: [Call] = [
         .store("GET", "waiting") { files, asked throws(CallRefusal) in
@@ -77,7 +77,7 @@ extension HTTPResponse {
 }
 
 extension OutboxFile.Selection {
-    /// Of one app, of one host of it, of all, or by their numbers.
+    /// Reads which ones are meant: those of one app, of one host of it, all, or those with these numbers.
     fileprivate init(_ body: CallBody) throws(CallRefusal) {
         try body.refuseOthers(but: "app", "host", "sequences")
         let app = try body.optionalText("app", limit: 256)

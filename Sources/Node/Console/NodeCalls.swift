@@ -158,7 +158,7 @@ extension NodeCalls {
 }
 
 extension NodeCalls.Call {
-    /// What the node has to look at after it, and a page has to draw anew.
+    /// The parts that the node looks at after the call, and that a page draws anew.
     var kinds: ConsoleEvents.Kinds {
         switch path.first {
         case "phones", "names": .phones

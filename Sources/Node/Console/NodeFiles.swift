@@ -11,9 +11,9 @@ package struct NodeFiles: Sendable {
     /// The node that asks; `nil`: none does.
     let running: Running?
 
-    /// What is known of a node that runs.
+    /// A node that runs, as far as a call by files needs it.
     struct Running {
-        /// Of which its settings were read.
+        /// The file that its settings were read from.
         let settingsFile: String?
     }
 
@@ -51,7 +51,8 @@ package struct NodeFiles: Sendable {
             "there is no \(stateDirectory) yet: the node creates it when it starts for the first time")
     }
 
-    /// What another user makes there, root too, the node could not read. Where a node runs, root asks that one.
+    /// Refuses every user but the owner of the state directory: the node could not read what another one makes there, root
+    /// included. Where a node runs, root asks that one.
     private func refuseStranger() throws(CallRefusal) {
         var status = stat()
         guard stat(stateDirectory, &status) == 0 else {
@@ -74,7 +75,7 @@ package struct NodeFiles: Sendable {
 
     // MARK: The store
 
-    /// What is registered, over a connection of its own.
+    /// Opens the registrations, over a connection of its own.
     ///
     /// - Parameter body: Throws a ``CallRefusal`` for what is not to be.
     package func registrations<Value>(

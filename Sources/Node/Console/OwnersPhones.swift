@@ -38,7 +38,7 @@ extension PairingToken {
         }
     }
 
-    /// The same phone's, with the address of all phones of its name.
+    /// Returns the pairing token of the same phone with the address of all phones of its name.
     func leading(to alias: DeviceToken) throws(CallRefusal) -> PairingToken {
         try refuseAlias()
         do throws(PairingTokenError) {

@@ -1,8 +1,8 @@
 import JSONCoding
 import Reactor
 
-/// What is wrong with settings and with the files that they name, and what is worth knowing of them: `check-config` and the
-/// console say the same.
+/// The faults of settings and of the files that they name, and remarks on them. `check-config` and the console say the
+/// same.
 package struct SettingsCheck: Sendable {
     package let faults: [SettingsFault]
     /// Sentences of what is no error.

@@ -36,12 +36,12 @@ package struct ConsoleEntrance {
         let ends: Int64
     }
 
-    /// What was done to judge strangers. It is the same for each text, right or wrong, whatever the node has: from how long an
+    /// The work done to judge strangers. It is the same for each text, right or wrong, whatever the node has: from how long an
     /// answer takes nobody learns whether there is a link or a passphrase.
     struct Work: Equatable, Sendable {
-        /// Of passphrases.
+        /// How many times scrypt was run over a passphrase.
         var hashes = 0
-        /// Of links.
+        /// How many digests of a link were made.
         var digests = 0
         var comparisons = 0
     }

@@ -12,7 +12,7 @@ package struct RegistrationFile: ~Copyable {
     let connection: Connection
     /// All kinds, those without tables in this file too.
     package static var kinds: [String] { DoorTableKinds.all.flatMap { $0.views.map(\.kind) }.sorted() }
-    /// Of all doors that have tables in this file.
+    /// The views of all doors that have tables in this file.
     package let views: [RegistrationView]
 
     /// - Parameter isReadOnly: for those who change nothing.

@@ -54,7 +54,7 @@ extension NodeSocket {
     /// The phone book has seven thousand.
     private static let mostValues = 100_000
 
-    /// What a call was refused for, with the exit status of its kind.
+    /// Returns the reason why a call was refused, with the exit status of its kind.
     static func failure(_ answer: HTTPResponse, refusal: Int32? = nil) -> any Error {
         let json = try? JSON(answer.body)
         let kind = json?["kind"]?.string.flatMap { CallRefusal.Kind(rawValue: $0) }

@@ -71,7 +71,7 @@ struct PhonesTestCommand: AsyncParsableCommand {
         if status != 0 { throw ExitCode(status) }
     }
 
-    /// What the node says became of it.
+    /// Returns the words for the outcome that the node names, and the exit status.
     private static func verdict(_ rung: JSON) -> (words: String, status: Int32) {
         let reason = rung["reason"]?.string.map { ": \(plainText($0))" } ?? ""
         return switch rung["outcome"]?.string ?? "" {
