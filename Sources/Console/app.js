@@ -26,9 +26,13 @@ const route = () => location.hash.replace(/^#\/?/, "");
 let shown = null;
 let drawing = 0;
 
+/** What has changed while a screen asks for what it shows: its answers may be older. */
+const missed = new Set();
+
 /** Draws the screen of the address. A screen is an object with a title and nodes, and may have `live`: called with what has changed. */
 async function show() {
     const turn = ++drawing;
+    missed.clear();
     const name = Object.hasOwn(screens, route()) ? route() : "";
     let screen;
     try {
@@ -41,6 +45,7 @@ async function show() {
     }
     if (turn !== drawing) return;
     draw(screen, state.hasEntered ? name : null);
+    for (const kind of missed) redrawn(kind);
 }
 
 function draw({ title, nodes, live, isHero }, name) {
@@ -88,9 +93,14 @@ function follow() {
 /** One after the other: a change that comes meanwhile is drawn after it. */
 let waiting = Promise.resolve();
 
-function changed(kind) {
+function redrawn(kind) {
     waiting = waiting.then(() => redraw(kind));
     return waiting;
+}
+
+function changed(kind) {
+    missed.add(kind);
+    return redrawn(kind);
 }
 
 async function redraw(kind) {

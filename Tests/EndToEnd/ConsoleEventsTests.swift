@@ -37,22 +37,23 @@ import Wire
     @Test func aPageHearsWhatChangesAndNothingOfTheNodeIsInIt() async throws {
         let (stage, owner) = try await owned()
         let stream = try listen(owner)
-        await has(1, "state", stream)
+        // Whatever has changed since its page asked.
+        for kind in ["state", "phones", "mailboxes", "peers"] { await has(1, kind, stream) }
         let phone = try Phone.new(.ios, descriptor: "iPhone X")
         let token = JSON.string(phone.pairingToken.text).text
         #expect(
             try await owner.send("POST", "/api/v1/phones", #"{"name":"alice","pairing_token":\#(token)}"#)
                 .status == 201)
-        await has(1, "phones", stream)
+        await has(2, "phones", stream)
         #expect(try await owner.send("POST", "/api/v1/peers", #"{"name":"carol"}"#).status == 201)
-        await has(1, "peers", stream)
+        await has(2, "peers", stream)
         // A command beside the node.
         let words = [
             program, "phones", "rename", "alice", "bob", "--config", stage.configuration,
         ]
         let renamed = try await Task.detached { try run(words) }.value
         #expect(renamed.status == 0, "\(renamed)")
-        await has(2, "phones", stream)
+        await has(3, "phones", stream)
         // The first request of a Bisq.
         let before = stream.lines.count { $0 == "event: state" }
         let peer = try await stage.dial()

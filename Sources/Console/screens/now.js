@@ -18,7 +18,7 @@ export async function nowScreen() {
         place.dataset.checks = text;
     };
     await draw();
-    return { title: words("tab_now"), live: draw, nodes: [place, reaching(), eventsOf((await call("GET", "history")).events), element("section", {}, element("div", { class: "group" },
+    return { title: words("tab_now"), live: (kind) => kind === "state" || kind === "peers" ? draw() : undefined, nodes: [place, reaching(), eventsOf((await call("GET", "history")).events), element("section", {}, element("div", { class: "group" },
         row(words("keep_title"), () => { location.hash = "#/keep"; }),
         row(words("settings_title"), () => { location.hash = "#/settings"; }),
         row(words("access_title"), () => { location.hash = "#/access"; }))),

@@ -9,6 +9,8 @@ import { onlyMine } from "./own.js";
 let standIn = null;
 /** What a mailbox has shown once; gone with the page. */
 let made = null;
+/** By phone: what its last ring has come to. It stays when the screen is drawn anew, at any moment. */
+const rings = new Map();
 
 export async function phonesScreen({ show }) {
     const { words } = state;
@@ -17,7 +19,6 @@ export async function phonesScreen({ show }) {
     drawList(list, book, show);
     return {
         title: words("tab_phones"),
-        // What was rung just now says how it ended: that stays.
         live: async (kind) => {
             if (kind !== "phones") return;
             const now = await call("GET", "phones");
@@ -54,28 +55,35 @@ const withoutApp = (link) => element("section", { class: "card", id: "page" },
 
 function phoneRow(phone, book, show) {
     const { words } = state;
-    const outcome = element("p", { class: "outcome", role: "status" });
-    const ring = button(words("ring"), async () => {
-        ring.disabled = true;
-        outcome.textContent = words("ringing");
-        const isAdded = state.added?.number === phone.number;
-        const fault = await told(async () => {
-            const body = isAdded ? { pairing_token: state.added.token } : {};
-            outcome.textContent = outcomeWords(await call("POST", `phones/${phone.number}/ring`, body), isAdded);
-        });
-        if (fault) outcome.textContent = fault;
-        ring.disabled = false;
-    }, { class: "small" });
+    const last = rings.get(phone.number);
     const about = [phone.model || phone.platform, phone.app].filter(Boolean).join(", ");
     return element("div", { class: "phone", "data-number": phone.number },
         element("div", { class: "texts" }, element("strong", {}, phone.name), element("span", { class: "soft" }, about)),
-        element("div", { class: "buttons" }, ring,
+        element("div", { class: "buttons" },
+            button(words("ring"), () => ring(phone), { class: "small ring", disabled: last?.isOpen ?? false }),
             book.phones.find(({ name }) => name === phone.name) === phone
                 && book.phones.filter(({ name }) => name === phone.name).length > 1
                 ? button(words("address_action"), () => giveAddress(phone.name), { class: "small" }) : null,
             button(words("rename"), () => rename(phone.name, show), { class: "small" }),
             button(words("remove"), () => remove(phone, show), { class: "small danger" })),
-        outcome);
+        element("p", { class: "outcome", role: "status" }, last?.text ?? ""));
+}
+
+async function ring({ number }) {
+    const says = (text, isOpen) => {
+        rings.set(number, { text, isOpen });
+        const row = document.querySelector(`.phone[data-number="${number}"]`);
+        if (!row) return;
+        row.querySelector(".outcome").textContent = text;
+        row.querySelector(".ring").disabled = isOpen;
+    };
+    says(state.words("ringing"), true);
+    const isAdded = state.added?.number === number;
+    const fault = await told(async () => {
+        const body = isAdded ? { pairing_token: state.added.token } : {};
+        says(outcomeWords(await call("POST", `phones/${number}/ring`, body), isAdded), false);
+    });
+    if (fault) says(fault, false);
 }
 
 /** Without the phone's key nothing is to be seen on it, and it says so. */
@@ -89,6 +97,7 @@ async function remove(phone, show) {
     const { words } = state;
     if (!(await ask(words("remove_confirm", { name: phone.name }), words("remove")))) return;
     const fault = await told(() => call("DELETE", `phones/${phone.number}`));
+    rings.delete(phone.number);
     await show();
     if (fault) say(fault);
 }

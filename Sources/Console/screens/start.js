@@ -28,7 +28,7 @@ export async function startScreen({ show }) {
         title: words("start_title"),
         live: async (kind) => {
             if (kind === "phones") drawPhones(phones, await call("GET", "phones"));
-            else drawSeen(seen, await call("GET", "state"));
+            if (kind === "state") drawSeen(seen, await call("GET", "state"));
         },
         nodes: [
             point.private ? element("p", { class: "card banner" }, words("is_private")) : null,

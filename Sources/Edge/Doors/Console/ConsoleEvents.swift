@@ -18,6 +18,8 @@ package final class ConsoleEvents {
         package static let mailboxes = Kinds(rawValue: 4)
         package static let peers = Kinds(rawValue: 8)
 
+        static let all: Kinds = [.state, .phones, .mailboxes, .peers]
+
         static let words: [(kind: Kinds, word: String)] = [
             (.state, "state"), (.phones, "phones"), (.mailboxes, "mailboxes"), (.peers, "peers"),
         ]
@@ -70,8 +72,8 @@ package final class ConsoleEvents {
         live.client = stream
         guard live.begin(200, at: places, silence: nil, head: Self.head) else { return }
         if streams.count == 1 { onWatched?(true) }
-        // What has changed before it came.
-        stream.tell(.state)
+        // Whatever has changed since its page asked.
+        stream.tell(.all)
     }
 
     func forget(_ stream: ConsoleStream) {
