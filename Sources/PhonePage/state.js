@@ -5,6 +5,7 @@
    changed it (0: never). `preferences` is {language, isSilent, vapidKey}. */
 
 import { vapidKey as bakedKey } from "./deployed.js";
+import { longestRegistration } from "./limits.js";
 import { open, Unopened } from "./messages.js";
 import { byTime } from "./notices.js";
 import { unwrap, wrap } from "./passcode.js";
@@ -13,8 +14,6 @@ import { asksForStorage } from "./platform.js";
 import * as store from "./store.js";
 import { current, isSame, subscribe, unsubscribe, within } from "./subscription.js";
 import { languageFor, wordsIn } from "./words.js";
-
-const longestRegistration = 30_000;
 
 export const state = {
     pairing: null,

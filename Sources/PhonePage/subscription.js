@@ -1,9 +1,7 @@
 /* The subscription at the browser's push service. */
 
 import { fromBase64URL } from "./bytes.js";
-
-/** A push service that can't be reached may never answer: Chromium without Google's services does not. */
-const deadline = 30_000;
+import { longestSubscription } from "./limits.js";
 
 /** Throws `NotAllowedError` (blocked), `AbortError` (no push service), `TimeoutError`, or what the browser says else. */
 export async function subscribe(registration, vapidKey) {
@@ -18,12 +16,12 @@ export async function subscribe(registration, vapidKey) {
             return registration.pushManager.subscribe(options);
         }
     };
-    return partsOf(await within(deadline, subscribing()));
+    return partsOf(await within(longestSubscription, subscribing()));
 }
 
 /** What the browser holds now, or `null`. */
 export async function current(registration) {
-    const subscription = await within(deadline, registration.pushManager.getSubscription());
+    const subscription = await within(longestSubscription, registration.pushManager.getSubscription());
     return subscription ? partsOf(subscription) : null;
 }
 

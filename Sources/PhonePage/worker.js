@@ -4,6 +4,7 @@
 
 import { digestOf } from "./bytes.js";
 import { files, version } from "./deployed.js";
+import { longestWork } from "./limits.js";
 import { open } from "./messages.js";
 import { messageOf, titleOf } from "./notices.js";
 import { changeSetting, keepLockedPush, keepPush, obeyErase, place, setting, unreadCount } from "./store.js";
@@ -13,9 +14,6 @@ import { languageFor, wordsIn } from "./words.js";
 const cachePrefix = `${place} `;
 const cacheName = cachePrefix + version;
 const pages = new BroadcastChannel(place);
-
-/** A storage that does not answer must not keep a notification from being shown. */
-const longestWork = 5000;
 
 /** One push after the other: ERASE must not overtake. */
 let previous = Promise.resolve();
