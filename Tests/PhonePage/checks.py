@@ -1,5 +1,7 @@
 """Runs checks one after the other and counts them. A check is a function; its name is the promise that it tests."""
 
+import random
+import socket
 import threading
 import time
 import traceback
@@ -11,6 +13,25 @@ failed = []
 # wait in vain, so they wait less.
 hung = 400
 patience = threading.local()
+
+
+claims = []
+
+
+def free_port():
+    """Nobody else's until this process ends: as freePorts in Sources/Base/Programs does it, with its names."""
+    while True:
+        port = random.randrange(16_384, 32_768)
+        claim = socket.socket(socket.AF_UNIX)
+        try:
+            with socket.socket() as one:
+                one.bind(("127.0.0.1", port))
+            claim.bind(f"\0onionbell-port-{port}")
+        except OSError:
+            claim.close()
+            continue
+        claims.append(claim)
+        return port
 
 
 def run(check, *arguments):
@@ -38,6 +59,11 @@ def until(condition, what, seconds=None):
             return value
         assert time.monotonic() < end, f"not within {seconds} s: {what}"
         time.sleep(0.03)
+
+
+def is_hasty():
+    """Whether a fault is looked for that makes a check wait in vain."""
+    return hasattr(patience, "seconds")
 
 
 def equal(found, wanted):

@@ -147,6 +147,12 @@ class Page:
     def appearance(self, scheme):
         self.command("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
 
+    def settle(self):
+        """Waits until nothing fades or moves, but for what never ends."""
+        self.run("""await new Promise(requestAnimationFrame);
+            await Promise.allSettled(document.getAnimations()
+                .filter(one => one.effect.getComputedTiming().endTime !== Infinity).map(one => one.finished))""")
+
     def open(self, url):
         self.command("Page.navigate", {"url": url})
         self.run("if (document.readyState !== 'complete') await new Promise(done => addEventListener('load', done))")

@@ -7,7 +7,7 @@ import urllib.parse
 import urllib.request
 
 from checks import equal, until
-from console_checks import asked, session
+from console_calls_checks import asked, session
 
 passphrase = "correct horse battery"
 

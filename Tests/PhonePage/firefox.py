@@ -17,6 +17,8 @@ preferences = {
     "dom.push.testing.allowInsecureServerURL": True,
     "dom.push.connection.enabled": True,
     "dom.push.retryBaseInterval": 200,
+    "dom.push.requestTimeout": checks.hung * 1000,
+    "dom.serviceWorkers.idle_extended_timeout": checks.hung * 1000,
     "remote.prefs.recommended": False,
     "alerts.useSystemBackend": False,
     "marionette.port": 0,
@@ -67,13 +69,13 @@ class Firefox:
             start_new_session=True,
             env=os.environ | {"MOZ_CRASHREPORTER_DISABLE": "1", "HOME": str(self.profile)},
         )
-        port = until(lambda: port_file.exists() and port_file.read_text().strip(), "Firefox's Marionette port", 40)
+        port = until(lambda: port_file.exists() and port_file.read_text().strip(), "Firefox's Marionette port")
         self.socket = socket.create_connection(("127.0.0.1", int(port)), timeout=checks.hung)
         self.stream = self.socket.makefile("rwb")
         self.read()  # its greeting
         self.identifier = 0
         self.command("WebDriver:NewSession", {})
-        self.command("WebDriver:SetTimeouts", {"script": 40000})
+        self.command("WebDriver:SetTimeouts", {"script": checks.hung * 1000, "pageLoad": checks.hung * 1000})
 
     def read(self):
         length = b""

@@ -210,7 +210,7 @@ def a_lost_subscription_is_renewed_and_the_user_is_told(world):
     world.firefox.open("about:blank")
     old = world.subscription["endpoint"]
     world.service.forget_browser()
-    until(lambda: world.service.channels and old not in world.service.channels, "a new subscription", 30)
+    until(lambda: world.service.channels and old not in world.service.channels, "a new subscription")
     world.firefox.open(world.page)
     world.listed("This phone has a new address", "Pair again")
     world.shows("This phone has a new address")

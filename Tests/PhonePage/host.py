@@ -4,6 +4,8 @@ import functools
 import http.server
 import threading
 
+from checks import free_port
+
 
 class Handler(http.server.SimpleHTTPRequestHandler):
     # HTTP/1.0: a kept connection would go on serving after the host is down, and "offline" would prove nothing.
@@ -20,7 +22,8 @@ class Handler(http.server.SimpleHTTPRequestHandler):
 class Host:
     def __init__(self, folder):
         self.folder = folder
-        self.port = 0
+        # It comes back at the port that it had, so nobody may take that meanwhile.
+        self.port = free_port()
         self.start()
 
     def start(self):
@@ -28,7 +31,6 @@ class Host:
         http.server.ThreadingHTTPServer.allow_reuse_address = True
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", self.port), handler)
         self.server.requests = []
-        self.port = self.server.server_port
         threading.Thread(target=self.server.serve_forever, args=(0.05,), daemon=True).start()
 
     @property

@@ -4,41 +4,20 @@ host, a real Firefox that pairs, and Bisq's own requests through its tor. What B
 
 import base64
 import os
-import random
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 from pathlib import Path
 
 import bisq
 from bench import path
-from checks import equal, hung, until
+from checks import equal, free_port, hung, until
 from firefox import Firefox, PageInFirefox
 from host import Host
 
 bisq1_relay = "bisqpushv56wo32w2dv7xacvvcrnow6gud5vkvftwsgevczmspzvqgad.onion"
-
-
-claims = []
-
-
-def free_port():
-    """Nobody else's until this process ends: as freePorts in Sources/Base/Programs does it, with its names."""
-    while True:
-        port = random.randrange(16_384, 32_768)
-        claim = socket.socket(socket.AF_UNIX)
-        try:
-            with socket.socket() as one:
-                one.bind(("127.0.0.1", port))
-            claim.bind(f"\0onionbell-port-{port}")
-        except OSError:
-            claim.close()
-            continue
-        claims.append(claim)
-        return port
 
 
 class World(PageInFirefox):
@@ -72,7 +51,7 @@ class World(PageInFirefox):
             "--set", f"console.listen=[127.0.0.1:{free_port()}]",
         )  # fmt: skip
         self.node_log = self.start("node", "onionbelld", "--config", self.config)
-        self.address = self.said(self.node_log, r"^onionbell: (\S+\.onion)", 120)
+        self.address = self.said(self.node_log, r"^onionbell: (\S+\.onion)")
         self.socks = self.start_bisqs_tor()
         self.firefox = Firefox(self.browsers)
 
@@ -86,7 +65,7 @@ class World(PageInFirefox):
             "tor", "/usr/bin/tor", "-f", torrc, "--SocksPort", "auto", "--DataDirectory", self.directory / "tor",
             "--ControlPort", "0", "--Log", "notice stdout",
         )  # fmt: skip
-        self.said(log, r"Bootstrapped 100%", 120)
+        self.said(log, r"Bootstrapped 100%")
         return self.said(log, r"Socks listener listening on port (\d+)")
 
     def start(self, name, program, *arguments):
@@ -118,7 +97,7 @@ class World(PageInFirefox):
     def curl(self, *arguments):
         """Through Bisq's tor."""
         return subprocess.run(
-            ["curl", "-s", "--max-time", "60", "--socks5-hostname", f"127.0.0.1:{self.socks}", *arguments],
+            ["curl", "-s", "--socks5-hostname", f"127.0.0.1:{self.socks}", *arguments],
             capture_output=True, text=True, timeout=hung,
         ).stdout  # fmt: skip
 

@@ -18,7 +18,7 @@ host = "https://updates.push.services.mozilla.com"
 
 class PushService:
     def __init__(self):
-        self.server = serve(self.converse, "127.0.0.1", 0, subprotocols=["push-notification"])
+        self.server = serve(self.converse, "127.0.0.1", 0, subprotocols=["push-notification"], ping_interval=None)
         self.port = self.server.socket.getsockname()[1]
         self.channels = {}  # by endpoint: channelID
         self.keys = {}  # by endpoint: the VAPID key it was made for

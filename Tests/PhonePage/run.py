@@ -7,6 +7,7 @@ run.py WORK pictures OUT    pictures of every screen; console-pictures OUT of th
 """
 
 import faulthandler
+import re
 import subprocess
 import sys
 import threading
@@ -16,6 +17,7 @@ from pathlib import Path
 import bench
 import broken_pages
 import checks
+import console_calls_checks
 import console_checks
 import console_keep_checks
 import console_pictures
@@ -33,11 +35,14 @@ work = Path(sys.argv[1])
 
 
 def deployed(name, *options):
-    """A folder that serves the page at `bench.path`."""
+    """A folder that serves the page at `bench.path`. It waits for its browser as long as the checks do, so that a busy
+    machine fails none."""
     folder = work / name
     target = folder / bench.path.strip("/")
     target.parent.mkdir(parents=True)
     subprocess.run([root / "Deploy/phone-page", target, *options], check=True, stdout=subprocess.DEVNULL)
+    limits = target / "limits.js"
+    limits.write_text(re.sub(r"= [0-9_]+;", f"= {checks.hung * 1000};", limits.read_text()))
     return folder
 
 
@@ -74,7 +79,7 @@ def in_chromium(name, listed):
 def with_the_console():
     world = console_checks.World(root)
     try:
-        for check in console_checks.checks + console_keep_checks.checks:
+        for check in console_checks.checks + console_calls_checks.checks + console_keep_checks.checks:
             checks.run(check, world)
     finally:
         world.stop()

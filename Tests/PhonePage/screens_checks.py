@@ -32,7 +32,7 @@ def every_screen_is_accessible_in_light_and_dark(bench):
             ("dark", ["color-contrast"]),
         ]:
             page.appearance(scheme)
-            page.run("await new Promise(done => setTimeout(done, 250))")  # colours that fade
+            page.settle()
             equal((name, scheme, violations(page, rules)), (name, scheme, []))
 
 
@@ -252,7 +252,9 @@ def settings_do_what_they_say(bench):
         # As in push(): nothing may ask while it is being shown.
         until(lambda: page.run("return window.shown ?? false"), "the test notification to be shown")
         equal(page.notified("This is how a notification looks")["silent"], False)
-        page.run("document.querySelector('[role=switch]').click(); await new Promise(done => setTimeout(done, 100))")
+        page.run("document.querySelector('[role=switch]').click()")
+        kept = "return (await (await import('./store.js')).setting('preferences'))?.isSilent ?? false"
+        until(lambda: page.run(kept), "the setting to be kept")
         page.push(bisq.bisq1(key, bisq.message("TRADE", "quiet")))
         equal(page.notified("quiet")["silent"], True)
         page.run(
