@@ -25,7 +25,7 @@ final class RelayNode {
     var onStoreTaken: (@EventLoop (String) -> Void)?
 
     private(set) var dispatcher: Dispatcher?
-    private(set) var outbox: SQLiteOutbox?
+    private(set) var outbox: OutboxStore?
     var gateways: [GatewayAssembly.AppGateways] = []
     var configured: [String: any ConfiguredApp] = [:]  // Apps with gateways, as they are now.
     let level: LogLevel  // Of the log.
@@ -108,13 +108,13 @@ final class RelayNode {
     // MARK: From the gateways to the doors
 
     private func openOutbox() async throws(NodeError) -> Dispatcher {
-        let outbox: SQLiteOutbox
+        let outbox: OutboxStore
         do {
             switch try settings.store() {
             case .file(let path):
                 if state.hasLostOutbox { log.warning("outbox.made_anew", metadata: ["path": "\(path)"]) }
-                outbox = try await SQLiteOutbox(path: path)
-            case .database(let place): outbox = try await SQLiteOutbox(place)
+                outbox = try await OutboxStore(path: path)
+            case .database(let place): outbox = try await OutboxStore(place)
             }
         } catch {
             throw error as? NodeError ?? .unavailable("\(error)")

@@ -26,7 +26,7 @@ import Vectors
         if let outbox {
             store = outbox
         } else {
-            store = try await SQLiteOutbox(path: path + "/outbox.sqlite")
+            store = try await OutboxStore(path: path + "/outbox.sqlite")
         }
         let dispatcher = Dispatcher(
             pipeline: Pipeline(validator: validator, limits: Admission.Limits(), policy: policy),
@@ -223,7 +223,7 @@ import Vectors
     /// Who was told an end may rely on it, even if the process is killed right after.
     @Test func anEndIsToldOnlyOnceItIsWrittenDown() async throws {
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-        let outbox = FailingOutbox(try await SQLiteOutbox(path: path + "/outbox.sqlite"))
+        let outbox = FailingOutbox(try await OutboxStore(path: path + "/outbox.sqlite"))
         let gateway = HandGateway(capacity: 10)
         let dispatcher = try await dispatcher(gateway, outbox: outbox)
         let receipts = Receipts()
@@ -264,7 +264,7 @@ import Vectors
     /// What one start of the node has left to the next, as a wall clock that was wrong then tells it.
     private func leave(notBefore: Int64, expiresAt: Int64) async throws {
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-        let outbox = try await SQLiteOutbox(path: path + "/outbox.sqlite")
+        let outbox = try await OutboxStore(path: path + "/outbox.sqlite")
         let digest = Digest(high: 1, low: 2)
         let notification = Notification(
             id: NotificationID(high: 3, low: 4), lane: LaneID(app: "android", host: .production),
@@ -301,7 +301,7 @@ import Vectors
         await dispatcher.stop()
         #expect(gateway.sent.isEmpty)
         #expect(dispatcher.counters.expired == 1)
-        let outbox = try await SQLiteOutbox(path: path + "/outbox.sqlite")
+        let outbox = try await OutboxStore(path: path + "/outbox.sqlite")
         #expect(try await outbox.content().waiting.isEmpty)
         await outbox.close()
     }

@@ -10,11 +10,11 @@ import Testing
 extension DispatcherTests {
     /// An outbox over a real one that fails on command.
     actor FailingOutbox: Outbox {
-        private let real: SQLiteOutbox
+        private let real: OutboxStore
         private var fault: OutboxError?
         private(set) var lastCommit: [OutboxChange] = []
 
-        init(_ real: SQLiteOutbox) { self.real = real }
+        init(_ real: OutboxStore) { self.real = real }
         func setFault(_ fault: OutboxError?) { self.fault = fault }
         func content() async throws(OutboxError) -> OutboxContent { try await real.content() }
         func claim(_ claim: Claim) async throws(OutboxError) -> Claimed { try await real.claim(claim) }
@@ -37,7 +37,7 @@ extension DispatcherTests {
 
     @Test func aFullDiskIsAnsweredBusyAndNothingAcceptedIsLost() async throws {
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-        let outbox = FailingOutbox(try await SQLiteOutbox(path: path + "/outbox.sqlite"))
+        let outbox = FailingOutbox(try await OutboxStore(path: path + "/outbox.sqlite"))
         let gateway = HandGateway(capacity: 10)
         let dispatcher = try await dispatcher(gateway, outbox: outbox)
         let receipts = Receipts()
@@ -62,7 +62,7 @@ extension DispatcherTests {
         gateway.answer(1, .accepted)
         _ = await again.wait(for: 2)
         await dispatcher.stop()
-        let after = try await SQLiteOutbox(path: path + "/outbox.sqlite")
+        let after = try await OutboxStore(path: path + "/outbox.sqlite")
         #expect(try await after.content().waiting.isEmpty)
         await after.close()
     }
@@ -70,7 +70,7 @@ extension DispatcherTests {
     /// A refused submission leaves nothing to write, and nobody sends another one.
     @Test func roomOnTheDiskIsFoundWithoutAnythingToWrite() async throws {
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-        let outbox = FailingOutbox(try await SQLiteOutbox(path: path + "/outbox.sqlite"))
+        let outbox = FailingOutbox(try await OutboxStore(path: path + "/outbox.sqlite"))
         let told = LoggedEvents()
         let dispatcher = try await dispatcher(
             nil, outbox: outbox, log: Logger(label: "test") { _ in told })

@@ -33,7 +33,7 @@ import Vectors
             pipeline: Pipeline(
                 validator: Validator(apps: [app], defaultIOS: "", defaultAndroid: ""), limits: .init(),
                 originsPerApp: 2),
-            outbox: try await SQLiteOutbox(path: path + "/outbox.sqlite"),
+            outbox: try await OutboxStore(path: path + "/outbox.sqlite"),
             digester: SubmissionDigester(key: Secret([1, 2, 3])),
             log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         var made: [(lane: LaneID, gateway: HandGateway)] = []
@@ -78,7 +78,7 @@ import Vectors
                 validator: Validator(
                     apps: [App(name: "web", service: service, isEnabled: true)], defaultIOS: "",
                     defaultAndroid: ""), limits: .init(), originsPerApp: 1),
-            outbox: try await SQLiteOutbox(path: path + "/outbox.sqlite"),
+            outbox: try await OutboxStore(path: path + "/outbox.sqlite"),
             digester: SubmissionDigester(key: Secret([1, 2, 3])),
             log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         var made: [HandGateway] = []

@@ -32,7 +32,7 @@ import Vectors
         defer { try? FileManager.default.removeItem(atPath: directory) }
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         let history = History(seed: seed, trace: DiskTrace(directory: directory, failing: failing))
-        try await history.run(outbox: SQLiteOutbox(path: directory + "/outbox.sqlite"))
+        try await history.run(outbox: OutboxStore(path: directory + "/outbox.sqlite"))
         // What remains is opened in the same directory.
         history.trace.heal()
         var random = SeededRandom(state: seed)
@@ -54,7 +54,7 @@ import Vectors
                     try Data(contents).write(to: URL(filePath: remains + "/" + name))
                 }
                 try await history.check(
-                    SQLiteOutbox(path: remains + "/outbox.sqlite"), cutAt: position,
+                    OutboxStore(path: remains + "/outbox.sqlite"), cutAt: position,
                     of: "\(operations.count), seed \(seed)")
                 try FileManager.default.removeItem(atPath: remains)
             }
@@ -88,7 +88,7 @@ private final class History: Gateway {
         random = SeededRandom(state: seed)
     }
 
-    func run(outbox: SQLiteOutbox) async throws {
+    func run(outbox: OutboxStore) async throws {
         let app = App(name: "android", service: SampleService.android, isEnabled: true)
         var limits = Admission.Limits()
         limits.tokenRate = 100_000
@@ -177,7 +177,7 @@ private final class History: Gateway {
     // MARK: After the cut
 
     /// What was told before the cut must be true of what the disk still has.
-    func check(_ outbox: SQLiteOutbox, cutAt cut: Int, of all: String) async throws {
+    func check(_ outbox: OutboxStore, cutAt cut: Int, of all: String) async throws {
         let rows = try await outbox.content().waiting.map(\.sequence)
         let waiting = try await outbox.notifications(rows)
         await outbox.close()

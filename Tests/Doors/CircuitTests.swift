@@ -53,7 +53,7 @@ import Wire
         let dispatcher = Dispatcher(
             pipeline: Pipeline(
                 validator: Validator(apps: [], defaultIOS: "", defaultAndroid: ""),
-                limits: Admission.Limits()), outbox: try await SQLiteOutbox(path: path + "/outbox.sqlite"),
+                limits: Admission.Limits()), outbox: try await OutboxStore(path: path + "/outbox.sqlite"),
             digester: SubmissionDigester(key: Secret([1])), log: log)
         try await dispatcher.start()
         var settings = Circuits.Settings()

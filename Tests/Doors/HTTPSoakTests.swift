@@ -146,7 +146,7 @@ import Vectors
         #expect(counters.refusedByGateway.isEmpty && counters.expired == 0 && counters.busy == 0)
         #expect(!counters.deferred.isEmpty)
         // So does the outbox, as the next start would find it.
-        let outbox = try await SQLiteOutbox(path: world.outboxPath)
+        let outbox = try await OutboxStore(path: world.outboxPath)
         let content = try await outbox.content()
         #expect(content.waiting.isEmpty)
         #expect(content.deadTokens.count >= 4)

@@ -81,7 +81,7 @@ final class RawPeer: StreamHandler {
         let dispatcher = Dispatcher(
             pipeline: Pipeline(
                 validator: Validator(apps: [app], defaultIOS: "", defaultAndroid: "android"),
-                limits: Admission.Limits()), outbox: try await SQLiteOutbox(path: path + "/outbox.sqlite"),
+                limits: Admission.Limits()), outbox: try await OutboxStore(path: path + "/outbox.sqlite"),
             digester: SubmissionDigester(key: Secret([1])), log: log)
         try await dispatcher.start()
         var settings = PeerDoor.Settings()

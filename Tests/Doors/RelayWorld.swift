@@ -58,7 +58,7 @@ final class RelayWorld {
     let endpoint: Endpoint
     let outbox: FaultyOutbox
     /// Where the tables of doors are.
-    let store: SQLiteOutbox
+    let store: OutboxStore
     let log: Logger
     let outboxPath: String
     private var pushes: [AcceptedPush] = []
@@ -92,7 +92,7 @@ final class RelayWorld {
         let path = FileManager.default.temporaryDirectory.path + "/onionbell-http-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         outboxPath = path + "/outbox.sqlite"
-        store = try await SQLiteOutbox(path: outboxPath)
+        store = try await OutboxStore(path: outboxPath)
         outbox = FaultyOutbox(store)
         log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let dispatcher = Dispatcher(
@@ -162,10 +162,10 @@ final class RelayWorld {
 
 /// An outbox over a real one that fails on command.
 actor FaultyOutbox: Outbox {
-    private let real: SQLiteOutbox
+    private let real: OutboxStore
     private var fault: OutboxError?
 
-    init(_ real: SQLiteOutbox) { self.real = real }
+    init(_ real: OutboxStore) { self.real = real }
     func setFault(_ fault: OutboxError?) { self.fault = fault }
     func content() async throws(OutboxError) -> OutboxContent { try await real.content() }
     func claim(_ claim: Claim) async throws(OutboxError) -> Claimed { try await real.claim(claim) }

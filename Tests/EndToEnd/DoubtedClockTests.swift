@@ -35,7 +35,7 @@ import Testing
     @Test func whatIsOverEndsOnceGoogleHasToldTheTime() async throws {
         let stage = try LoopbackStage()
         _ = try stage.world.directory.make("state")
-        let outbox = try await SQLiteOutbox(path: stage.world.state + "/outbox.sqlite")
+        let outbox = try await OutboxStore(path: stage.world.state + "/outbox.sqlite")
         let trusted = EventLoop.unixMilliseconds - 25 * Self.hour
         _ = try await outbox.commit([.store(Self.over()), .clock(ClockRecord(trusted: trusted))])
         await outbox.close()

@@ -13,7 +13,7 @@ import Testing
     @Test func aLaneThatIsLeftOverIsToldAsSuch() async throws {
         let stage = try LoopbackStage()
         _ = try stage.world.directory.make("state")
-        let outbox = try await SQLiteOutbox(path: stage.world.state + "/outbox.sqlite")
+        let outbox = try await OutboxStore(path: stage.world.state + "/outbox.sqlite")
         let now = EventLoop.unixMilliseconds
         let row = StoreRequest(
             notification: Relay.Notification(

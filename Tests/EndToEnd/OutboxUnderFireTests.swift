@@ -119,7 +119,7 @@ import Wire
     @Test func manyThousandWaitingAreTakenOverAndDeliveredInTheirOrder() async throws {
         let stage = try LoopbackStage()
         _ = try stage.world.directory.make("state")
-        let outbox = try await SQLiteOutbox(path: stage.world.state + "/outbox.sqlite")
+        let outbox = try await OutboxStore(path: stage.world.state + "/outbox.sqlite")
         let count: Int64 = isLong ? 100_000 : 20_000
         for start in stride(from: 1, through: count, by: 10_000) {
             _ = try await outbox.commit((start..<start + 10_000).map { .store(Self.row($0)) })

@@ -64,7 +64,7 @@ private final class Holder<Value: Sendable>: Sendable {
 private final class World {
     nonisolated(unsafe) var seen: Set<[UInt8]> = []
     private let directory: String
-    private let outbox: SQLiteOutbox
+    private let outbox: OutboxStore
     private let dispatcher: Dispatcher
     private let gateways: [Taker]
     private let peers: PeerDoor
@@ -82,7 +82,7 @@ private final class World {
         let directory = "/dev/shm/onionbell-cost-\(getpid())-\(World.made)"
         precondition(mkdir(directory, 0o700) == 0)
         self.directory = directory
-        outbox = try await SQLiteOutbox(path: directory + "/outbox.sqlite")
+        outbox = try await OutboxStore(path: directory + "/outbox.sqlite")
         let log = Logger(label: "cost") { _ in SwiftLogNoOpLogHandler() }
         var apps = ["apple", "bisq2-ios", "bitwarden-ios"].map {
             App(name: $0, service: APNsService(), isEnabled: true)
@@ -108,7 +108,7 @@ private final class World {
         try await dispatcher.start()
 
         let key = Secret([UInt8](repeating: 7, count: 32))
-        let store = try await SQLiteMailboxes(in: outbox)
+        let store = try await StoredMailboxes(in: outbox)
         let digests = MailboxDigests(key: key)
         let file = try RegistrationFile(path: directory + "/outbox.sqlite", isReadOnly: false)
         let reader = Mailbox.Reader(name: "phone", token: digests.token("tk_1"))
@@ -134,7 +134,7 @@ private final class World {
         (webPush.relay.ios, webPush.relay.android, webPush.pushApp) = ("apple", "android", "apple")
         var bitwarden = BitwardenDoor.Settings()
         bitwarden.apps = pushApps
-        let installations = try await SQLiteInstallations(in: outbox)
+        let installations = try await StoredInstallations(in: outbox)
         let digest = BitwardenDigests(key: key).key("k", of: World.installation)
         try await installations.put(
             Installation(id: World.installation, keyDigest: digest, isEnabled: true, addedAt: 0))
@@ -144,7 +144,7 @@ private final class World {
             ).utf8)
         let server = StatusServer(
             settings: StatusServer.Settings(), key: try Secp256k1.PrivateKey(key),
-            registrations: try await SQLiteStatusRegistrations(
+            registrations: try await StoredStatusRegistrations(
                 in: outbox, limits: StatusRegistration.Limits()),
             dispatcher: dispatcher, digestKey: key, log: log)
         var settings = HTTPServer.Settings()
@@ -158,7 +158,7 @@ private final class World {
                     GorushDoor(settings: gorush, dispatcher: dispatcher), limits: World.limits(262_144)),
                 BitwardenDoor(
                     settings: bitwarden, installations: installations,
-                    devices: try await SQLiteBitwardenDevices(in: outbox), dispatcher: dispatcher, key: key,
+                    devices: try await StoredBitwardenDevices(in: outbox), dispatcher: dispatcher, key: key,
                     log: log),
                 LimitedDoor(StatusDoor(server), limits: World.limits(131_072)), mailbox,
             ])

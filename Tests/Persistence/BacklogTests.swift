@@ -36,7 +36,7 @@ private typealias Notification = Relay.Notification
         static let devices: UInt64 = 5
 
         var random: SeededRandom
-        var outbox: SQLiteOutbox
+        var outbox: OutboxStore
         var model = ModelOutbox()
         var now: Int64 = 1_000_000
         /// In memory, as the node would have it.
@@ -47,7 +47,7 @@ private typealias Notification = Relay.Notification
         /// See ``ModelOutbox/reserve(for:)``.
         let reserves: Bool
 
-        init(seed: UInt64, outbox: SQLiteOutbox, reserves: Bool) {
+        init(seed: UInt64, outbox: OutboxStore, reserves: Bool) {
             self.reserves = reserves
             random = SeededRandom(state: seed)
             self.outbox = outbox

@@ -24,7 +24,7 @@ import Vectors
 
     @Test func aServerThatProvesWhoItIsIsTaken() async throws {
         let url = server.url(try server.makeDatabase(), host: "db.example", authority: "ca")
-        let outbox = try await SQLiteOutbox(place(url, password: password))
+        let outbox = try await OutboxStore(place(url, password: password))
         #expect(try await outbox.commit([.store(request(1))]) == [.stored(sequence: 1)])
         #expect(
             try server.psql(
@@ -45,7 +45,7 @@ import Vectors
 
     private func expectWords(_ words: String, of url: String, line: SourceLocation = #_sourceLocation) async {
         do {
-            _ = try await SQLiteOutbox(place(url, password: password))
+            _ = try await OutboxStore(place(url, password: password))
             Issue.record("it was taken", sourceLocation: line)
         } catch {
             #expect("\(error)".contains(words), "\(error)", sourceLocation: line)
@@ -108,14 +108,14 @@ import Vectors
         let good = try authority.client(topic: "x")
         try write(good.chainPEM(), "node.crt")
         try write(good.keyPEM().bytes, "node.key")
-        await (try await SQLiteOutbox(place(client, password: nil))).close()
+        await (try await OutboxStore(place(client, password: nil))).close()
     }
 
     @Test(arguments: [nil, Array("another word".utf8)])
     func withoutThePasswordTheNodeIsRefused(_ password: [UInt8]?) async throws {
         let url = server.url("postgres", host: "db.example", authority: "ca")
         do {
-            _ = try await SQLiteOutbox(place(url, password: password))
+            _ = try await OutboxStore(place(url, password: password))
             Issue.record("it was taken")
         } catch {
             #expect("\(error)".contains("password") && !"\(error)".contains("another word"), "\(error)")

@@ -36,10 +36,10 @@ import Vectors
     /// The administrator makes the schema, and gives the role no right to make one.
     @Test func aRoleWithTheSchemaAloneIsEnough() async throws {
         _ = try directory.psql("CREATE ROLE \(role) LOGIN; CREATE SCHEMA onionbell")
-        let refused = await reason { await (try await SQLiteOutbox(place())).close() }
+        let refused = await reason { await (try await OutboxStore(place())).close() }
         #expect(refused.contains("GRANT USAGE, CREATE ON SCHEMA onionbell"), "\(refused)")
         _ = try directory.psql("GRANT USAGE, CREATE ON SCHEMA onionbell TO \(role)")
-        let outbox = try await SQLiteOutbox(place())
+        let outbox = try await OutboxStore(place())
         #expect(try await outbox.commit([.store(request(1))]) == [.stored(sequence: 1)])
         // What it needs later is named as well.
         _ = try directory.psql(
@@ -74,7 +74,7 @@ import Vectors
         let own = try PostgreSQLServer()
         try own.startPooler(mode: "transaction")
         let words = await reason {
-            await (try await SQLiteOutbox(Directory.place(at: own.poolerURL("postgres")))).close()
+            await (try await OutboxStore(Directory.place(at: own.poolerURL("postgres")))).close()
         }
         #expect(words.contains("pool_mode = session"), "\(words)")
         try own.stopPooler()
@@ -89,7 +89,7 @@ import Vectors
         let place = DatabasePlace(
             address(PostgreSQLServer.password), key: Directory.key(7), owner: [1], name: "node 1",
             version: "1")
-        let outbox = try await SQLiteOutbox(place)
+        let outbox = try await OutboxStore(place)
         _ = try await outbox.commit([.store(request(1))])
         try own.psql("postgres", "ALTER ROLE onionbell PASSWORD 'another'")
         try own.psql(

@@ -18,9 +18,9 @@ import Vectors
         try directory.use(engine)
         let token = String(repeating: "0123456789abcdef", count: 256)
         let outbox = try await directory.open()
-        try await SQLiteInstallations(in: outbox).put(
+        try await StoredInstallations(in: outbox).put(
             Installation(id: "one", keyDigest: Digest(high: 1, low: 2), addedAt: 7))
-        let bitwarden = try await SQLiteBitwardenDevices(in: outbox)
+        let bitwarden = try await StoredBitwardenDevices(in: outbox)
         let device = BitwardenDevice(
             id: Digest(high: 1, low: 9), installation: "one", user: Digest(high: 2, low: 9),
             identifier: Digest(high: 3, low: 9), type: 0, pushToken: token, organizations: [])
@@ -38,7 +38,7 @@ import Vectors
         let insert = { (number: Int) in
             "INSERT INTO phone SELECT \(number), name, platform, app, token, model, added_at FROM phone"
         }
-        #expect(throws: SQLiteError.self) { try file.connection.execute(insert(2)) }
+        #expect(throws: StoreError.self) { try file.connection.execute(insert(2)) }
     }
 
     /// A database sends all that a statement finds, whoever stops reading.
@@ -47,7 +47,7 @@ import Vectors
         let server = try PostgreSQLServer.shared.get()
         let line = try LineCutter(to: server.directory)
         defer { line.close() }
-        let outbox = try await SQLiteOutbox(Directory.place(at: line.url(try #require(directory.database))))
+        let outbox = try await OutboxStore(Directory.place(at: line.url(try #require(directory.database))))
         let message = String(repeating: "m", count: 1000)
         _ = try await outbox.commit(
             (1...1200 as ClosedRange<Int64>).map { number in

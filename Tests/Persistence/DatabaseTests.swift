@@ -52,7 +52,7 @@ import Vectors
     @Test func aNodeWithAnotherKeyIsRefused() async throws {
         await (try await directory.open()).close()
         do {
-            _ = try await SQLiteOutbox(Directory.place(at: url, key: 8))
+            _ = try await OutboxStore(Directory.place(at: url, key: 8))
             Issue.record("another key was taken")
         } catch {
             #expect("\(error)".contains("another digest key"))
@@ -83,7 +83,7 @@ import Vectors
         } catch {
             #expect("\(error)".contains(words), "\(error)")
         }
-        #expect(throws: SQLiteError.self) { _ = try OutboxFile(directory.place, isReadOnly: true) }
+        #expect(throws: StoreError.self) { _ = try OutboxFile(directory.place, isReadOnly: true) }
         #expect(
             try directory.psql(
                 "SELECT count(*) FROM onionbell.notification; SELECT epoch FROM onionbell.cluster") == before)
@@ -97,7 +97,7 @@ import Vectors
     @Test func aNodesLeaseEndsBeforeTheDatabases() async throws {
         #expect(Lease.length + .seconds(1) <= .seconds(Database.lease))
         #expect(Lease.renewal * 2 < Lease.length)
-        let outbox = try await SQLiteOutbox(Directory.place(at: url, lease: Database.lease))
+        let outbox = try await OutboxStore(Directory.place(at: url, lease: Database.lease))
         _ = try await outbox.commit([.proof])
         let left = "SELECT until - clock_timestamp() <= interval '8 seconds' FROM onionbell.node"
         #expect(try directory.psql(left) == "t")
@@ -109,7 +109,7 @@ import Vectors
         let first = try await directory.open()
         _ = try await first.commit([.store(request(1))])
         _ = try directory.psql("UPDATE onionbell.node SET until = clock_timestamp() - interval '1 second'")
-        let second = try await SQLiteOutbox(Directory.place(at: url, node: 2))
+        let second = try await OutboxStore(Directory.place(at: url, node: 2))
         do {
             _ = try await first.commit([.finish(sequence: 1, .delivered), .store(request(2))])
             Issue.record("a node without its lease has written")
@@ -142,7 +142,7 @@ import Vectors
         let cutter = try LineCutter(to: server.directory)
         defer { cutter.close() }
         let name = try #require(directory.database)
-        let outbox = try await SQLiteOutbox(Directory.place(at: cutter.url(name)))
+        let outbox = try await OutboxStore(Directory.place(at: cutter.url(name)))
         _ = try await outbox.commit([.store(request(1))])
         if !isBackAtOnce { try allowConnections(false) }
         cutter.cut(cut)
@@ -182,7 +182,7 @@ import Vectors
     /// A loss of PostgreSQL's power: nothing that was told is lost, and it comes back by itself.
     @Test func whatWasStoredOutlivesTheServer() async throws {
         let own = try PostgreSQLServer()
-        let outbox = try await SQLiteOutbox(Directory.place(at: own.url("postgres")))
+        let outbox = try await OutboxStore(Directory.place(at: own.url("postgres")))
         #expect(try await outbox.commit([.store(request(1))]) == [.stored(sequence: 1)])
         for round in 2...4 as ClosedRange<Int64> {
             try own.stopImmediately()
@@ -206,7 +206,7 @@ import Vectors
             "postgresql://onionbell@/postgres?host=\(primary.directory),\(standby.directory)&target_session_attrs=read-write"
         let report = try DatabaseReport.read(at: PostgreSQLAddress(url: url))
         #expect(report.standbys == 1 && report.synchronousStandbys == 1)
-        let outbox = try await SQLiteOutbox(Directory.place(at: url))
+        let outbox = try await OutboxStore(Directory.place(at: url))
         #expect(try await outbox.commit([.store(request(1))]) == [.stored(sequence: 1)])
         try primary.stopImmediately()
         await #expect(throws: OutboxError.self) { try await outbox.commit([.store(request(2))]) }
@@ -231,7 +231,7 @@ import Vectors
     }
 
     @Test func aFullDiskIsSaidToBeFull() {
-        let full = SQLiteError(PostgreSQLError(state: "53100", message: "no space"), .step)
+        let full = StoreError(PostgreSQLError(state: "53100", message: "no space"), .step)
         #expect(full.isDiskFull && !full.isConnectionLost)
     }
 

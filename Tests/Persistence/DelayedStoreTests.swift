@@ -13,9 +13,9 @@ import Testing
 
     init() throws { directory = try Directory() }
 
-    private func store() async throws -> (SQLiteOutbox, SQLiteMailboxes) {
+    private func store() async throws -> (OutboxStore, StoredMailboxes) {
         let outbox = try await directory.open()
-        let store = try await SQLiteMailboxes(in: outbox)
+        let store = try await StoredMailboxes(in: outbox)
         let file = try RegistrationFile(directory.place, isReadOnly: false)
         let mailbox = Mailbox(
             name: "me", show: .bell, isOpen: false, topic: Digest(high: 2, low: 1),
@@ -38,7 +38,7 @@ import Testing
             delayedBy: publisher)
     }
 
-    private func times(_ store: SQLiteMailboxes) async throws -> [Int64] {
+    private func times(_ store: StoredMailboxes) async throws -> [Int64] {
         try await store.messages(behind: [MailboxPlace(mailbox: 1, number: 0)], at: 0, limit: 999)
             .map(\.message.acceptedAt)
     }
@@ -66,7 +66,7 @@ import Testing
 
         // A node that was killed goes on.
         let again = try await directory.open()
-        let reopened = try await SQLiteMailboxes(in: again)
+        let reopened = try await StoredMailboxes(in: again)
         #expect(try await reopened.deliver(dueAt: 2000, within: bounds) == .init(mailboxes: [1], next: nil))
         #expect(try await times(reopened) == Array(850...999))
         #expect(try await reopened.deliver(dueAt: 2000, within: bounds) == .init(mailboxes: [], next: nil))

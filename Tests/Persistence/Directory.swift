@@ -51,10 +51,10 @@ final class Directory {
 
     static func key(_ byte: UInt8) -> Secret { Secret([UInt8](repeating: byte, count: 32)) }
 
-    func open() async throws(SQLiteError) -> SQLiteOutbox {
+    func open() async throws(StoreError) -> OutboxStore {
         switch place {
-        case .file(let path): try await SQLiteOutbox(path: path)
-        case .database(let place): try await SQLiteOutbox(place)
+        case .file(let path): try await OutboxStore(path: path)
+        case .database(let place): try await OutboxStore(place)
         }
     }
 

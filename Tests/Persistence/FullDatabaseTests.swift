@@ -9,7 +9,7 @@ import Vectors
 @Suite(.serialized) struct FullDatabaseTests {
     @Test func aFullFileSystemRefusesWhatIsNewUntilThereIsRoom() async throws {
         let server = try PostgreSQLServer(small: .tables(40))
-        let outbox = try await SQLiteOutbox(Directory.place(at: server.url(try server.makeSmallDatabase())))
+        let outbox = try await OutboxStore(Directory.place(at: server.url(try server.makeSmallDatabase())))
         let large = String(repeating: "x", count: 3000)
         var next: Int64 = 1
         var stored = 0

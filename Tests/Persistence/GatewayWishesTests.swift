@@ -58,7 +58,7 @@ import Testing
             .spare(wish(2, app, until: 900)), .lane(app, record(failures: 1)),
         ])
         await outbox.close()
-        let makeDue = { [directory] selection throws(SQLiteError) in
+        let makeDue = { [directory] selection throws(StoreError) in
             try OutboxFile(directory.place, isReadOnly: false).makeDue(selection)
         }
         #expect(try makeDue(.sequences([1])) == 1)

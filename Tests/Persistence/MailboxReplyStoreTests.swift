@@ -15,9 +15,9 @@ import Testing
     private func address(_ number: UInt64) -> Digest { Digest(high: 1, low: number) }
 
     /// With two mailboxes, made beside the open file.
-    private func store() async throws -> (SQLiteOutbox, SQLiteMailboxes) {
+    private func store() async throws -> (OutboxStore, StoredMailboxes) {
         let outbox = try await directory.open()
-        let store = try await SQLiteMailboxes(in: outbox)
+        let store = try await StoredMailboxes(in: outbox)
         let file = try RegistrationFile(directory.place, isReadOnly: false)
         for (number, name) in ["me", "you"].enumerated() {
             let mailbox = Mailbox(
@@ -29,7 +29,7 @@ import Testing
     }
 
     private func post(
-        _ store: SQLiteMailboxes, _ number: UInt8, in channel: Digest? = nil, by mailbox: UInt64 = 0,
+        _ store: StoredMailboxes, _ number: UInt8, in channel: Digest? = nil, by mailbox: UInt64 = 0,
         at now: Int64 = 1, _ bounds: MailboxReplyBounds = MailboxReplyBounds()
     ) async throws -> MailboxReplyResult {
         try await store.post(
@@ -38,7 +38,7 @@ import Testing
     }
 
     private func replies(
-        _ store: SQLiteMailboxes, of mailbox: UInt64 = 0, acknowledging number: Int64 = 0, at now: Int64 = 1
+        _ store: StoredMailboxes, of mailbox: UInt64 = 0, acknowledging number: Int64 = 0, at now: Int64 = 1
     ) async throws -> [UInt8]? {
         try await store.replies(
             in: channel, of: address(mailbox), acknowledging: number, at: now
@@ -56,7 +56,7 @@ import Testing
         #expect(try await post(store, 3, in: Digest(high: 9, low: 9)) == .stored)
         await outbox.close()
         let again = try await directory.open()
-        let reopened = try await SQLiteMailboxes(in: again)
+        let reopened = try await StoredMailboxes(in: again)
         #expect(try await replies(reopened) == [1, 2])
         let found = try #require(
             try await reopened.replies(in: channel, of: address(0), acknowledging: 0, at: 1))

@@ -22,9 +22,9 @@ import Testing
     /// A mailbox, made beside the open file.
     private func store(
         _ show: Mailbox.Show = .bell, readers: [String] = ["phone", "desk"]
-    ) async throws -> (SQLiteOutbox, SQLiteMailboxes, Mailbox) {
+    ) async throws -> (OutboxStore, StoredMailboxes, Mailbox) {
         let outbox = try await directory.open()
-        let store = try await SQLiteMailboxes(in: outbox)
+        let store = try await StoredMailboxes(in: outbox)
         let before = try #require(try await store.all(unless: nil))
         #expect(before.mailboxes.isEmpty)
         let mailbox = Mailbox(
@@ -43,20 +43,20 @@ import Testing
     }
 
     private func texts(
-        _ store: SQLiteMailboxes, _ mailbox: Mailbox, after number: Int64 = 0, at now: Int64 = 0
+        _ store: StoredMailboxes, _ mailbox: Mailbox, after number: Int64 = 0, at now: Int64 = 0
     ) async throws -> [Int64] {
         let place = MailboxPlace(mailbox: mailbox.number, number: number)
         return try await store.messages(behind: [place], at: now, limit: 1000).map(\.message.acceptedAt)
     }
 
     private func put(
-        _ store: SQLiteMailboxes, _ message: MailboxMessage, to address: Digest, _ bounds: MailboxBounds
+        _ store: StoredMailboxes, _ message: MailboxMessage, to address: Digest, _ bounds: MailboxBounds
     ) async throws -> MailboxPutResult {
         try await store.put(message, to: address, keeping: nil, within: bounds).result
     }
 
     private func begin(
-        _ store: SQLiteMailboxes, _ since: MailboxSince, _ mailbox: Mailbox, for reader: Int64?
+        _ store: StoredMailboxes, _ since: MailboxSince, _ mailbox: Mailbox, for reader: Int64?
     ) async throws -> Int64? {
         try await store.begin(since, of: [(mailbox.number, reader)]).places.first?.number
     }
@@ -73,7 +73,7 @@ import Testing
         #expect(try await put(store, message(3), to: nobody, MailboxBounds()) == .noSuchMailbox)
         await outbox.close()
         let again = try await directory.open()
-        let reopened = try await SQLiteMailboxes(in: again)
+        let reopened = try await StoredMailboxes(in: again)
         #expect(try await texts(reopened, mailbox) == [1000, 2000])
         await again.close()
     }
@@ -211,14 +211,14 @@ import Testing
     /// Stores one and puts it into the mailbox.
     @discardableResult
     private func keep(
-        _ number: UInt64, _ outbox: SQLiteOutbox, _ store: SQLiteMailboxes, _ bounds: MailboxBounds = .init()
+        _ number: UInt64, _ outbox: OutboxStore, _ store: StoredMailboxes, _ bounds: MailboxBounds = .init()
     ) async throws -> MailboxPut {
         #expect(try await outbox.commit([.store(request(number))]) == [.stored(sequence: Int64(number))])
         return try await store.put(
             message(Int(number)), to: address, keeping: Digest(high: number, low: 1), within: bounds)
     }
 
-    private func again(_ number: UInt64, _ outbox: SQLiteOutbox) async throws -> StoreResult? {
+    private func again(_ number: UInt64, _ outbox: OutboxStore) async throws -> StoreResult? {
         try await outbox.commit([.lookUp(request(number).digests)]).first
     }
 

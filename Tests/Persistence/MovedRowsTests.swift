@@ -75,8 +75,8 @@ import Vectors
     }
 
     /// Two mailboxes, with a message in each.
-    private func mailboxes(in outbox: SQLiteOutbox) async throws -> (SQLiteMailboxes, [Mailbox]) {
-        let mailboxes = try await SQLiteMailboxes(in: outbox)
+    private func mailboxes(in outbox: OutboxStore) async throws -> (StoredMailboxes, [Mailbox]) {
+        let mailboxes = try await StoredMailboxes(in: outbox)
         for number in 1...2 as ClosedRange<UInt64> {
             let address = Digest(high: 10, low: number)
             _ = try await mailboxes.add(pushTopic: mailbox(number), address: address, at: 1, sparing: [])
@@ -88,7 +88,7 @@ import Vectors
         return (mailboxes, try #require(try await mailboxes.all(unless: nil)).mailboxes)
     }
 
-    private func all(_ mailboxes: SQLiteMailboxes) async throws -> [Mailbox] {
+    private func all(_ mailboxes: StoredMailboxes) async throws -> [Mailbox] {
         try #require(try await mailboxes.all(unless: nil)).mailboxes
     }
 
@@ -166,8 +166,8 @@ import Vectors
 
     @Test func registrationsStayWithWhoMadeThem() async throws {
         let outbox = try await directory.open()
-        _ = try await SQLiteInstallations(in: outbox)
-        let devices = try await SQLiteBitwardenDevices(in: outbox)
+        _ = try await StoredInstallations(in: outbox)
+        let devices = try await StoredBitwardenDevices(in: outbox)
         for number in 1...2 as ClosedRange<UInt64> {
             _ = try await devices.put(
                 BitwardenDevice(

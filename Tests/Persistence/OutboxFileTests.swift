@@ -12,7 +12,7 @@ import Testing
     init() throws { directory = try Directory() }
 
     @Test func aFullDiskIsToldWithWhatToDo() {
-        let full = SQLiteError(code: SQLITE_FULL, operation: .step, message: "database or disk is full")
+        let full = StoreError(code: SQLITE_FULL, operation: .step, message: "database or disk is full")
         let words = full.explained(path: "/state/outbox.sqlite").description
         #expect(words.contains("/state/outbox.sqlite: the disk is full") && words.contains("make room on it"))
         #expect(!words.contains("SQLite code"), "\(words)")
@@ -20,7 +20,7 @@ import Testing
 
     /// A list that nobody reads on must not keep the node's log from being emptied.
     @Test func whoeverTakesLongOverAListHoldsNoTransaction() async throws {
-        let outbox = try await SQLiteOutbox(path: directory.outbox)
+        let outbox = try await OutboxStore(path: directory.outbox)
         let count = Int64(2 * OutboxFile.page + 1)
         _ = try await outbox.commit((1...count).map { .store(request($0)) })
         let log = directory.outbox + "-wal"
@@ -110,7 +110,7 @@ import Testing
 
 extension OutboxFile {
     /// Page by page, as the node's call and whoever asks it.
-    borrowing func forEach(app: String?, _ body: (Row) -> Void) throws(SQLiteError) {
+    borrowing func forEach(app: String?, _ body: (Row) -> Void) throws(StoreError) {
         var last: Int64 = 0
         while true {
             let rows = try page(after: last, app: app)

@@ -15,9 +15,9 @@ import Testing
         Mailbox.Publisher(name: "p\(number)", token: Digest(high: 5, low: number))
     }
 
-    private func store() async throws -> (SQLiteOutbox, SQLiteMailboxes) {
+    private func store() async throws -> (OutboxStore, StoredMailboxes) {
         let outbox = try await directory.open()
-        let store = try await SQLiteMailboxes(in: outbox)
+        let store = try await StoredMailboxes(in: outbox)
         let file = try RegistrationFile(directory.place, isReadOnly: false)
         for (name, isOpen, low) in [("me", false, 1), ("open", true, 2)] as [(String, Bool, UInt64)] {
             let mailbox = Mailbox(
@@ -28,7 +28,7 @@ import Testing
         return (outbox, store)
     }
 
-    private func publishers(_ store: SQLiteMailboxes) async throws -> [[Mailbox.Publisher]] {
+    private func publishers(_ store: StoredMailboxes) async throws -> [[Mailbox.Publisher]] {
         try #require(try await store.all(unless: nil)).mailboxes.map(\.publishers)
     }
 

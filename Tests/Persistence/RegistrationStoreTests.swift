@@ -13,28 +13,28 @@ private final class NoteTables: DoorTables {
     private let insert: Statement
     private let count: Statement
 
-    init(_ connection: borrowing Connection) throws(SQLiteError) {
+    init(_ connection: borrowing Connection) throws(StoreError) {
         insert = try Statement("INSERT INTO note (id) VALUES (?)", on: connection)
         count = try Statement("SELECT count(*) FROM note", on: connection)
     }
 
-    func add(_ id: String) throws(SQLiteError) {
+    func add(_ id: String) throws(StoreError) {
         try insert.bind(1, id)
         try insert.run()
     }
 
-    func number() throws(SQLiteError) -> Int {
+    func number() throws(StoreError) -> Int {
         defer { count.reset() }
         return try count.step() ? Int(count.integer(0)) : 0
     }
 }
 
-private func add(_ id: String, to outbox: SQLiteOutbox) async throws(OutboxError) {
-    try await outbox.write(NoteTables.self) { tables throws(SQLiteError) in try tables.add(id) }
+private func add(_ id: String, to outbox: OutboxStore) async throws(OutboxError) {
+    try await outbox.write(NoteTables.self) { tables throws(StoreError) in try tables.add(id) }
 }
 
-private func number(in outbox: SQLiteOutbox) async throws(OutboxError) -> Int {
-    try await outbox.read(NoteTables.self) { tables throws(SQLiteError) in try tables.number() }
+private func number(in outbox: OutboxStore) async throws(OutboxError) -> Int {
+    try await outbox.read(NoteTables.self) { tables throws(StoreError) in try tables.number() }
 }
 
 /// The tables that doors keep in the outbox's file.
@@ -50,10 +50,10 @@ private func number(in outbox: SQLiteOutbox) async throws(OutboxError) -> Int {
     {
         try directory.use(engine)
         let first = try await directory.open()
-        try await SQLiteInstallations(in: first).put(Self.one)
+        try await StoredInstallations(in: first).put(Self.one)
         await first.close()
         let second = try await directory.open()
-        let installations = try await SQLiteInstallations(in: second)
+        let installations = try await StoredInstallations(in: second)
         #expect(try await installations.installation("one") == Self.one)
         #expect(try await installations.installation("two") == nil)
         await second.close()
@@ -116,7 +116,7 @@ private func number(in outbox: SQLiteOutbox) async throws(OutboxError) -> Int {
         try directory.use(engine)
         let outbox = try await directory.open()
         #expect(try RegistrationFile(directory.place, isReadOnly: true).views.isEmpty)
-        let installations = try await SQLiteInstallations(in: outbox)
+        let installations = try await StoredInstallations(in: outbox)
         try await installations.put(Self.one)
         let file = try RegistrationFile(directory.place, isReadOnly: false)
         let view = try #require(file.views.first)

@@ -34,7 +34,7 @@ import Testing
     }
 
     /// Stores one, as a sender does that is told to come again.
-    private func insist(_ change: [OutboxChange], in outbox: SQLiteOutbox) async -> [StoreResult]? {
+    private func insist(_ change: [OutboxChange], in outbox: OutboxStore) async -> [StoreResult]? {
         for _ in 0..<3 { if let results = try? await outbox.commit(change) { return results } }
         return nil
     }

@@ -40,7 +40,7 @@ private typealias Notification = Relay.Notification
 
     @Test func whatVersion1LeftIsDelivered() async throws {
         try leaveVersion1()
-        let outbox = try await SQLiteOutbox(path: directory.outbox)
+        let outbox = try await OutboxStore(path: directory.outbox)
         #expect(
             try await outbox.content().backlog == [
                 LaneBacklog(
@@ -63,7 +63,7 @@ private typealias Notification = Relay.Notification
                 content: Digest(high: 7, low: 8)))
         #expect(try await outbox.commit([.store(repeated)]) == [.alreadyWaiting(sequence: 4)])
         await outbox.close()
-        let again = try await SQLiteOutbox(path: directory.outbox)
+        let again = try await OutboxStore(path: directory.outbox)
         #expect(try await again.claim(claim).rows.map(\.row.sequence) == [4])
         await again.close()
     }
@@ -91,7 +91,7 @@ private typealias Notification = Relay.Notification
 
     @Test func whatVersion2LeftIsDelivered() async throws {
         try leaveVersion2(waiting: 1000)
-        let outbox = try await SQLiteOutbox(path: directory.outbox)
+        let outbox = try await OutboxStore(path: directory.outbox)
         let content = try await outbox.content()
         #expect(content.waiting.isEmpty && content.lastSequence == 1000)
         #expect(content.backlog.map(\.waiting).reduce(0, +) == 1000)
@@ -117,7 +117,7 @@ private typealias Notification = Relay.Notification
 
     /// As version 3 made it: without what version 4 added, with one that waits and one that is in the backlog.
     @Test func whatVersion3LeftIsDelivered() async throws {
-        let new = try await SQLiteOutbox(path: directory.outbox)
+        let new = try await OutboxStore(path: directory.outbox)
         let shelved = StoreRequest(
             notification: request(2).notification, digests: request(2, token: 2).digests,
             place: .backlog(room: 9))
@@ -127,7 +127,7 @@ private typealias Notification = Relay.Notification
             "DROP TABLE wish; DROP TABLE lane_state; DROP TABLE clock; PRAGMA user_version = 3")
         let file = try OutboxFile(path: directory.outbox, isReadOnly: false)
         #expect(try file.makeDue(.lanes(app: nil, host: nil)) == 0)
-        let outbox = try await SQLiteOutbox(path: directory.outbox)
+        let outbox = try await OutboxStore(path: directory.outbox)
         var content = try await outbox.content()
         #expect(content.waiting.map(\.sequence) == [1])
         #expect(content.backlog.map(\.waiting) == [1])
@@ -142,7 +142,7 @@ private typealias Notification = Relay.Notification
 
     /// After a downgrade: which is newer, what to do, and nothing is changed.
     @Test func whatALaterVersionWroteIsRefusedWithASentenceAndLeftAsItIs() async throws {
-        let outbox = try await SQLiteOutbox(path: directory.outbox)
+        let outbox = try await OutboxStore(path: directory.outbox)
         _ = try await outbox.commit([.store(request(1))])
         await outbox.close()
         let later = Schema.version + 1
@@ -152,8 +152,8 @@ private typealias Notification = Relay.Notification
             "outbox: \(directory.outbox): a newer onionbell has written it (format \(later); this one reads up to "
             + "\(Schema.version)). Install the newer one again; or put back a copy from before the upgrade; or move "
             + "the file away together with its -wal and -shm, and what waits in it is not delivered"
-        let error = await #expect(throws: SQLiteError.self) {
-            _ = try await SQLiteOutbox(path: directory.outbox)
+        let error = await #expect(throws: StoreError.self) {
+            _ = try await OutboxStore(path: directory.outbox)
         }
         #expect(error?.description == sentence)
         for isReadOnly in [true, false] {
@@ -161,7 +161,7 @@ private typealias Notification = Relay.Notification
                 { _ = try OutboxFile(path: $0, isReadOnly: isReadOnly) },
                 { _ = try RegistrationFile(path: $0, isReadOnly: isReadOnly) },
             ] as [(String) throws -> Void] {
-                let error = #expect(throws: SQLiteError.self) { try open(directory.outbox) }
+                let error = #expect(throws: StoreError.self) { try open(directory.outbox) }
                 #expect(error?.explained(path: directory.outbox).description == sentence)
             }
         }
@@ -180,10 +180,10 @@ private typealias Notification = Relay.Notification
                     acceptedAt: 5),
                 digests: request(Int64(index)).digests)
         }
-        let first = try await SQLiteOutbox(path: directory.outbox)
+        let first = try await OutboxStore(path: directory.outbox)
         _ = try await first.commit(requests.map { .store($0) })
         await first.close()
-        let second = try await SQLiteOutbox(path: directory.outbox)
+        let second = try await OutboxStore(path: directory.outbox)
         #expect(try await second.content().waiting.map(\.lane) == [lane, lane])
         #expect(
             try await second.notifications([1, 2]) == [
@@ -224,10 +224,10 @@ private typealias Notification = Relay.Notification
                         acceptedAt: 5),
                     digests: request(sequence).digests))
         }
-        let first = try await SQLiteOutbox(path: directory.outbox)
+        let first = try await OutboxStore(path: directory.outbox)
         #expect(try await first.commit(requests.map { .store($0) }) == (1...3).map { .stored(sequence: $0) })
         await first.close()
-        let second = try await SQLiteOutbox(path: directory.outbox)
+        let second = try await OutboxStore(path: directory.outbox)
         let found = try await second.notifications([1, 2, 3])
         #expect(found == [1: bisq.notification, 2: requests[1].notification, 3: requests[2].notification])
         #expect(try await second.content().waiting.map(\.size)[1] == requests[1].notification.size)

@@ -21,7 +21,7 @@ import Vectors
 
     /// Commits until it is taken, as senders do.
     private func insist(
-        _ changes: [OutboxChange], in outbox: SQLiteOutbox, _ reasons: inout [String]
+        _ changes: [OutboxChange], in outbox: OutboxStore, _ reasons: inout [String]
     ) async throws -> [StoreResult] {
         for _ in 0..<5 {
             do throws(OutboxError) {
@@ -34,7 +34,7 @@ import Vectors
     }
 
     /// What the node had stored before ends by its number: what was stored since stays.
-    private func check(_ outbox: SQLiteOutbox, lost: [Int64], on server: PostgreSQLServer) async throws {
+    private func check(_ outbox: OutboxStore, lost: [Int64], on server: PostgreSQLServer) async throws {
         var reasons: [String] = []
         let results = try await insist(requests(201...260), in: outbox, &reasons)
         let new = sequences(results)
@@ -55,7 +55,7 @@ import Vectors
         let standby = try PostgreSQLServer(standbyOf: primary)
         let url =
             "postgresql://onionbell@/postgres?host=\(primary.directory),\(standby.directory)&target_session_attrs=read-write"
-        let outbox = try await SQLiteOutbox(Directory.place(at: url))
+        let outbox = try await OutboxStore(Directory.place(at: url))
         _ = try await outbox.commit(requests(1...3))
         try primary.waitUntilStandbyHasAll()
         try standby.stopImmediately()
@@ -68,7 +68,7 @@ import Vectors
 
     @Test func whatAnOlderBackupStoresIsNotEndedByNumbersThatItHadNot() async throws {
         let server = try PostgreSQLServer()
-        let outbox = try await SQLiteOutbox(Directory.place(at: server.url("postgres")))
+        let outbox = try await OutboxStore(Directory.place(at: server.url("postgres")))
         _ = try await outbox.commit(requests(1...3))
         try server.stopImmediately()
         try server.keepBackup()
@@ -84,8 +84,8 @@ import Vectors
     /// It has committed nothing since the backup, so that its own commits show nothing, and it is the first one to come.
     @Test func whatANodeStoresThatSawNoneOfItIsNotEndedByAnothersNumbers() async throws {
         let server = try PostgreSQLServer()
-        let outbox = try await SQLiteOutbox(Directory.place(at: server.url("postgres")))
-        async let opening = SQLiteOutbox(Directory.place(at: server.url("postgres"), node: 2))
+        let outbox = try await OutboxStore(Directory.place(at: server.url("postgres")))
+        async let opening = OutboxStore(Directory.place(at: server.url("postgres"), node: 2))
         while try await outbox.divide(ShareRequest()).nodes < 2 { try Task.checkCancellation() }
         _ = try await outbox.commit([.giveUp(SharedStoreTests.otherHalf)])
         let idle = try await opening
@@ -115,7 +115,7 @@ import Vectors
     /// Each return leaps by more than the time gives, so that after some the numbers are ahead of it.
     @Test func numbersThatAreAheadOfTheTimeAreNotGivenTwiceEither() async throws {
         let server = try PostgreSQLServer()
-        let outbox = try await SQLiteOutbox(Directory.place(at: server.url("postgres")))
+        let outbox = try await OutboxStore(Directory.place(at: server.url("postgres")))
         try server.psql("postgres", "SELECT setval('onionbell.number', 1000000000000)")
         _ = try await outbox.commit(requests(1...3))
         try server.stopImmediately()
@@ -134,7 +134,7 @@ import Vectors
     /// What waited in the backup is there again, and counted: else what is stored later would be taken for it, and stay.
     @Test func whatWaitsAgainIsCountedAgain() async throws {
         let server = try PostgreSQLServer()
-        let outbox = try await SQLiteOutbox(Directory.place(at: server.url("postgres")))
+        let outbox = try await OutboxStore(Directory.place(at: server.url("postgres")))
         let placed = (1...3 as ClosedRange<Int64>).map { number in
             let one = request(2 * number)
             return OutboxChange.store(
@@ -164,7 +164,7 @@ import Vectors
     /// Restored under a server that goes on: no connection is lost.
     @Test func tablesThatWentBackUnderALivingConnectionEndTheNode() async throws {
         let server = try PostgreSQLServer()
-        let outbox = try await SQLiteOutbox(Directory.place(at: server.url("postgres")))
+        let outbox = try await OutboxStore(Directory.place(at: server.url("postgres")))
         _ = try await outbox.commit(requests(1...3))
         let commits = try server.psql("postgres", "SELECT commits FROM onionbell.node")
         _ = try await outbox.commit(requests(4...6))

@@ -17,7 +17,7 @@ extension SharedStoreTests {
     /// A reader goes on behind the highest number that it has seen: a lower one that is committed later would be lost.
     @Test func noMessageComesBehindOneThatWasRead() async throws {
         let (first, second) = try await pair()
-        let (here, there) = try await (SQLiteMailboxes(in: first), SQLiteMailboxes(in: second))
+        let (here, there) = try await (StoredMailboxes(in: first), StoredMailboxes(in: second))
         let address = Digest(high: 1, low: 1)
         let topic = Mailbox(
             name: "up", show: .bell, isOpen: false, isPush: true, topic: Digest(high: 2, low: 2),
@@ -33,7 +33,7 @@ extension SharedStoreTests {
             // One node has put its message there, and takes its time to commit it.
             let slow = message(2 * round)
             let (begun, begin) = AsyncStream.makeStream(of: Void.self)
-            async let one = first.write { store throws(SQLiteError) in
+            async let one = first.write { store throws(StoreError) in
                 let put = try store.tables(MailboxTables.self).messages.put(
                     slow, to: address, keeping: nil, within: MailboxBounds(), in: store)
                 try store.connection.settle()

@@ -8,7 +8,7 @@ import Vectors
 /// What nodes of one real database know of one another.
 extension SharedStoreTests {
     /// It is looked for about once a second.
-    private func known(_ outbox: SQLiteOutbox, _ figures: NodeFigures = NodeFigures()) async throws
+    private func known(_ outbox: OutboxStore, _ figures: NodeFigures = NodeFigures()) async throws
         -> SharedNodes
     {
         while true {

@@ -21,7 +21,7 @@ import Vectors
         Directory.place(at: server.url(try #require(directory.database)), node: node)
     }
 
-    func open(_ node: UInt8) async throws -> SQLiteOutbox { try await SQLiteOutbox(place(node)) }
+    func open(_ node: UInt8) async throws -> OutboxStore { try await OutboxStore(place(node)) }
 
     static let half = Shards(0..<128)
     static let otherHalf = Shards(128..<256)
@@ -29,12 +29,12 @@ import Vectors
     /// Two nodes: the first has the lower half of the shards, the second the upper one.
     ///
     /// - Parameter url: By which the first one comes to the database; `nil`: as the second does.
-    func pair(first url: String? = nil) async throws -> (SQLiteOutbox, SQLiteOutbox) {
-        let first = try await SQLiteOutbox(try url.map { Directory.place(at: $0) } ?? place(1))
+    func pair(first url: String? = nil) async throws -> (OutboxStore, OutboxStore) {
+        let first = try await OutboxStore(try url.map { Directory.place(at: $0) } ?? place(1))
         #expect(try await first.content().shards == .all)
         // It waits until something is given up.
         let place = try place(2)
-        async let opening = SQLiteOutbox(place)
+        async let opening = OutboxStore(place)
         while try await first.divide(ShareRequest()).nodes < 2 { try Task.checkCancellation() }
         _ = try await first.commit([.giveUp(Self.otherHalf)])
         let second = try await opening
@@ -52,7 +52,7 @@ import Vectors
         return StoreRequest(notification: one.notification, digests: one.digests, place: place)
     }
 
-    func claim(_ outbox: SQLiteOutbox, _ requests: [StoreRequest]) async throws -> [Int64] {
+    func claim(_ outbox: OutboxStore, _ requests: [StoreRequest]) async throws -> [Int64] {
         var found: [Int64] = []
         for lane in Set(requests.map(\.notification.lane)) {
             let claim = Claim(.due(lane), at: 5000, last: .max, limit: 100)
@@ -66,9 +66,9 @@ import Vectors
         try await withThrowingTaskGroup(of: Void.self) { group in
             for outbox in [first, second] {
                 group.addTask {
-                    _ = try await SQLiteBitwardenDevices(in: outbox)
+                    _ = try await StoredBitwardenDevices(in: outbox)
                     _ = try await PhoneBookReader(in: outbox)
-                    _ = try await SQLiteMailboxes(in: outbox)
+                    _ = try await StoredMailboxes(in: outbox)
                 }
             }
             try await group.waitForAll()
@@ -79,7 +79,7 @@ import Vectors
         ]
         #expect(try directory.psql(made) == kinds.map { $0.name }.sorted().joined(separator: " "))
         // Both use the same ones.
-        let (here, there) = try await (SQLiteMailboxes(in: first), SQLiteMailboxes(in: second))
+        let (here, there) = try await (StoredMailboxes(in: first), StoredMailboxes(in: second))
         let topic = Mailbox(
             name: "up", show: .bell, isOpen: false, isPush: true, topic: Digest(high: 2, low: 2),
             readers: [Mailbox.Reader(name: "phone", token: Digest(high: 3, low: 3))])

@@ -22,7 +22,7 @@ extension SharedStoreTests {
         }
     }
 
-    private func store(_ requests: [StoreRequest], by outbox: SQLiteOutbox) async throws {
+    private func store(_ requests: [StoreRequest], by outbox: OutboxStore) async throws {
         for result in try await outbox.commit(requests.map { .store($0) }) {
             #expect({ if case .stored = result { true } else { false } }(), "\(result)")
         }

@@ -6,7 +6,7 @@ import Vectors
 
 /// The core of a node over a real store that others share, without gateways: its clock goes on when the test says so.
 final class SharingNode {
-    let outbox: SQLiteOutbox
+    let outbox: OutboxStore
     private var pipeline: Pipeline
     private var now = Instant(
         unixMilliseconds: 20_000 * 86_400_000, monotonicNanoseconds: 3_600_000_000_000)
@@ -14,7 +14,7 @@ final class SharingNode {
 
     private static let lane = LaneID(app: "android", host: .production)
 
-    init(_ outbox: SQLiteOutbox, waiting: Int) async throws {
+    init(_ outbox: OutboxStore, waiting: Int) async throws {
         self.outbox = outbox
         var limits = Admission.Limits()
         limits.tokenRate = 100_000

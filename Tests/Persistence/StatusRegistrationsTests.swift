@@ -16,14 +16,14 @@ import Testing
 
     private func open(
         _ change: (inout StatusRegistration.Limits) -> Void = { _ in }
-    ) async throws -> (outbox: SQLiteOutbox, registrations: SQLiteStatusRegistrations) {
+    ) async throws -> (outbox: OutboxStore, registrations: StoredStatusRegistrations) {
         var limits = StatusRegistration.Limits()
         change(&limits)
         let outbox = try await directory.open()
-        return (outbox, try await SQLiteStatusRegistrations(in: outbox, limits: limits))
+        return (outbox, try await StoredStatusRegistrations(in: outbox, limits: limits))
     }
 
-    private func all(_ owner: UInt64, in registrations: SQLiteStatusRegistrations) async throws -> [[UInt8]] {
+    private func all(_ owner: UInt64, in registrations: StoredStatusRegistrations) async throws -> [[UInt8]] {
         try await registrations.reduce([Digest(high: owner, low: 0)], into: []) { found, _, bytes in
             found.append(bytes)
             return true

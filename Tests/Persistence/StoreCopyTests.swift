@@ -15,10 +15,10 @@ import Testing
         try directory.use(.database)
     }
 
-    private func open(_ place: StorePlace) async throws -> SQLiteOutbox {
+    private func open(_ place: StorePlace) async throws -> OutboxStore {
         switch place {
-        case .file(let path): try await SQLiteOutbox(path: path)
-        case .database(let place): try await SQLiteOutbox(place)
+        case .file(let path): try await OutboxStore(path: path)
+        case .database(let place): try await OutboxStore(place)
         }
     }
 
@@ -52,20 +52,20 @@ import Testing
             .lane(lane, LaneRecord(writtenAt: 4, pausedAt: 3, pausedUntil: 6, askedUntil: 5, failures: 1)),
             .clock(ClockRecord(trusted: 5, setAt: nil)),
         ])
-        try await SQLiteInstallations(in: outbox).put(
+        try await StoredInstallations(in: outbox).put(
             Installation(id: "one", keyDigest: Digest(high: 1, low: 2), addedAt: 7))
-        let bitwarden = try await SQLiteBitwardenDevices(in: outbox)
+        let bitwarden = try await StoredBitwardenDevices(in: outbox)
         let device = BitwardenDevice(
             id: Digest(high: 1, low: 9), installation: "one", user: Digest(high: 2, low: 9),
             identifier: Digest(high: 3, low: 9), type: 0, pushToken: "push",
             organizations: [Digest(high: 4, low: 9)])
         #expect(try await bitwarden.put(device, at: 1, limit: 5))
-        let status = try await SQLiteStatusRegistrations(in: outbox, limits: .init())
+        let status = try await StoredStatusRegistrations(in: outbox, limits: .init())
         let key = StatusRegistration.Key(
             owner: Digest(high: 1, low: 0), installation: Digest(high: 1, low: 1))
         #expect(try await status.put([1, 2], of: key, version: .max, at: 1) == .stored)
         try await status.remember(Digest(high: 6, low: 6), [7], at: 1, forgettingBefore: 0)
-        let mailboxes = try await SQLiteMailboxes(in: outbox)
+        let mailboxes = try await StoredMailboxes(in: outbox)
         _ = try await PhoneBookReader(in: outbox)
         do {
             let file = try RegistrationFile(file, isReadOnly: false)
@@ -175,11 +175,11 @@ import Testing
             _ = try directory.psql(
                 "ALTER TABLE onionbell.notification ADD CONSTRAINT cut CHECK (sequence < \(StoreCopy.page * 7 / 4))"
             )
-            #expect(throws: SQLiteError.self) { try copy.run { _, _ in } }
+            #expect(throws: StoreError.self) { try copy.run { _, _ in } }
         }
         #expect(try directory.psql("SELECT count(*) > 0 FROM onionbell.notification") == "t")
         do {
-            _ = try await SQLiteOutbox(place)
+            _ = try await OutboxStore(place)
             Issue.record("a node has taken half a store")
         } catch {
             #expect("\(error)".contains("cut short"))
@@ -188,8 +188,8 @@ import Testing
         try StoreCopy(from: file, to: directory.place).run { _, _ in }
         #expect(try content(directory.place) == before)
         // What is there is never overwritten.
-        #expect(throws: SQLiteError.self) { try StoreCopy(from: file, to: directory.place) }
-        #expect(throws: SQLiteError.self) { try StoreCopy(from: directory.place, to: file) }
+        #expect(throws: StoreError.self) { try StoreCopy(from: file, to: directory.place) }
+        #expect(throws: StoreError.self) { try StoreCopy(from: directory.place, to: file) }
     }
 
     /// The node that uses it would not start again.
@@ -204,7 +204,7 @@ import Testing
             Directory.place(at: place.address.url, node: 2),
             Directory.place(at: place.address.url, node: 2, key: 8),
         ] {
-            #expect(throws: SQLiteError.self) { try StoreCopy(from: file, to: .database(other)) }
+            #expect(throws: StoreError.self) { try StoreCopy(from: file, to: .database(other)) }
             #expect(try directory.psql("SELECT version FROM onionbell.format") == "\(DatabaseSchema.version)")
         }
         renewal.cancel()
@@ -223,7 +223,7 @@ import Testing
             let copy = try StoreCopy(from: directory.place, to: .file(back))
             let reader = try Connection(.file(back + ".copy"), for: .reading)
             var isReading = false
-            #expect(throws: SQLiteError.self) {
+            #expect(throws: StoreError.self) {
                 try copy.run { _, _ in
                     guard !isReading else { return }
                     isReading = true

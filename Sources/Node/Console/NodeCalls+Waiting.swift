@@ -136,7 +136,7 @@ extension NodeFiles {
             ]
             let path = StateDirectory.outbox(in: stateDirectory)
             guard faults.isEmpty else {
-                members["advice"] = .string(SQLiteError.advice(path: path))
+                members["advice"] = .string(StoreError.advice(path: path))
                 return HTTPResponse(status: 200, json: .object(members))
             }
             let summary = try file.summary()
@@ -148,7 +148,7 @@ extension NodeFiles {
             members["remembered"] = .integer(Int64(summary.identities))
             members["dead_devices"] = .integer(Int64(summary.deadTokens))
             if settings.storage.url.isEmpty, !isRunning, StoreFile.logBytes(beside: path) > 0 {
-                members["advice"] = .string(SQLiteError.leftOver(path: path))
+                members["advice"] = .string(StoreError.leftOver(path: path))
             }
             return HTTPResponse(status: 200, json: .object(members))
         }

@@ -100,7 +100,7 @@ package struct NodeFiles: Sendable {
             return try body()
         } catch let error as CallRefusal {
             throw error
-        } catch let error as SQLiteError {
+        } catch let error as StoreError {
             let path = StateDirectory.outbox(in: stateDirectory)
             throw CallRefusal(.unavailable, "store_failed", "\(error.explained(path: path))")
         } catch let error as NodeError {

@@ -17,8 +17,8 @@ extension BitwardenDoor: ConfiguredDoor {
         let door: BitwardenDoor
         do throws(OutboxError) {
             door = BitwardenDoor(
-                settings: settings.door, installations: try await SQLiteInstallations(in: site.outbox),
-                devices: try await SQLiteBitwardenDevices(in: site.outbox), dispatcher: site.dispatcher,
+                settings: settings.door, installations: try await StoredInstallations(in: site.outbox),
+                devices: try await StoredBitwardenDevices(in: site.outbox), dispatcher: site.dispatcher,
                 key: key, log: site.log)
         } catch {
             throw .unavailable("the endpoint for Bitwarden servers: \(error)")

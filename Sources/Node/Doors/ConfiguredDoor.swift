@@ -30,7 +30,7 @@ enum ConfiguredDoors {
 /// The parts of the node that doors are made of.
 struct DoorSite {
     let settings: Settings
-    let outbox: SQLiteOutbox
+    let outbox: OutboxStore
     let dispatcher: Dispatcher
     let room: BufferRoom
     /// The door of the mailboxes; `nil`: no app keeps notifications here.

@@ -16,12 +16,12 @@ struct MailboxAssembly {
 
     /// Opens them to the gateway, if there is one.
     init(
-        _ settings: Settings, state: borrowing StateDirectory, in outbox: SQLiteOutbox,
+        _ settings: Settings, state: borrowing StateDirectory, in outbox: OutboxStore,
         lanes: [GatewayAssembly.Lane], dispatcher: Dispatcher, room: BufferRoom, log: Logger
     ) async throws(NodeError) {
         let digests = MailboxDigests(key: try state.digestKey())
         do throws(OutboxError) {
-            let store = try await SQLiteMailboxes(in: outbox)
+            let store = try await StoredMailboxes(in: outbox)
             let door = MailboxDoor(
                 settings: settings.doors.mailbox.settings, store: store, digests: digests,
                 replies: ReplyBoard(store: store, digests: digests), room: room)

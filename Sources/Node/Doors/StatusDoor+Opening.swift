@@ -19,7 +19,7 @@ extension StatusDoor: ConfiguredDoor {
         do {
             server = StatusServer(
                 settings: settings.serverDoor, key: try Secp256k1.PrivateKey(try state.statusKey()),
-                registrations: try await SQLiteStatusRegistrations(
+                registrations: try await StoredStatusRegistrations(
                     in: site.outbox, limits: settings.registrations),
                 dispatcher: site.dispatcher, digestKey: try state.digestKey(), log: log)
             let key = Hex.encode(server.publicKey)

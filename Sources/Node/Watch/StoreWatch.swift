@@ -85,7 +85,7 @@ final class StoreWatch<Value: Equatable & Sendable> {
 extension StoreWatch<PhoneBook> {
     /// - Parameter use: Called with the book of now, and with each one that follows.
     convenience init(
-        in outbox: SQLiteOutbox, log: Logger, _ use: @escaping @EventLoop (PhoneBook) -> Void
+        in outbox: OutboxStore, log: Logger, _ use: @escaping @EventLoop (PhoneBook) -> Void
     ) async throws(OutboxError) {
         let reader = try await PhoneBookReader(in: outbox)
         try await self.init(initial: PhoneBook()) { (known) throws(OutboxError) in

@@ -16,8 +16,8 @@ final class BitwardenWorld {
     static let vectors = try! BitwardenVectors.read()
 
     let relay: RelayWorld
-    let installations: SQLiteInstallations
-    let devices: SQLiteBitwardenDevices
+    let installations: StoredInstallations
+    let devices: StoredBitwardenDevices
     let digests = BitwardenDigests(key: Secret([7]))
     private let http: HTTPServer
     private let endpoint: Endpoint
@@ -39,8 +39,8 @@ final class BitwardenWorld {
         settings.apps.ios = [PushApps.Apple(name: "bitwarden-ios", topic: topic)]
         settings.apps.android = "android"
         door(&settings)
-        installations = try await SQLiteInstallations(in: relay.store)
-        devices = try await SQLiteBitwardenDevices(in: relay.store)
+        installations = try await StoredInstallations(in: relay.store)
+        devices = try await StoredBitwardenDevices(in: relay.store)
         let door = BitwardenDoor(
             settings: settings, installations: installations, devices: devices, dispatcher: relay.dispatcher,
             key: Secret([7]), log: relay.log)

@@ -17,8 +17,8 @@ import Testing
     /// A door with one mailbox of two readers, and one that is open.
     @EventLoop
     final class World {
-        let outbox: SQLiteOutbox
-        let store: SQLiteMailboxes
+        let outbox: OutboxStore
+        let store: StoredMailboxes
         let door: MailboxDoor
         let server: HTTPServer
         let endpoint: Endpoint
@@ -33,8 +33,8 @@ import Testing
         ) async throws {
             path = directory + "/onionbell-mailbox-\(UUID().uuidString)"
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-            outbox = try await SQLiteOutbox(path: path + "/outbox.sqlite")
-            store = try await SQLiteMailboxes(in: outbox)
+            outbox = try await OutboxStore(path: path + "/outbox.sqlite")
+            store = try await StoredMailboxes(in: outbox)
             let key = Secret([UInt8](repeating: 1, count: 32))
             let digests = MailboxDigests(key: key)
             do {

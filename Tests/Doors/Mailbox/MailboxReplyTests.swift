@@ -208,7 +208,7 @@ import Wire
         let dispatcher = Dispatcher(
             pipeline: Pipeline(
                 validator: Validator(apps: [app], defaultIOS: "", defaultAndroid: "android"),
-                limits: Admission.Limits()), outbox: try await SQLiteOutbox(path: path),
+                limits: Admission.Limits()), outbox: try await OutboxStore(path: path),
             digester: SubmissionDigester(key: Secret([1])), log: log)
         let door = PeerDoor(
             settings: PeerDoor.Settings(), dispatcher: dispatcher, replies: board ? world.door.replies : nil)

@@ -58,7 +58,7 @@ final class StatusWorld {
         let key = try #require(StatusWorld.vectors.keys["server"]?.private_hex)
         server = StatusServer(
             settings: options.server, key: try Secp256k1.PrivateKey(Secret(bytes(hex: key))),
-            registrations: try await SQLiteStatusRegistrations(
+            registrations: try await StoredStatusRegistrations(
                 in: relay.store, limits: options.registrations),
             dispatcher: relay.dispatcher, digestKey: Secret([7]), log: relay.log)
         var settings = HTTPServer.Settings()

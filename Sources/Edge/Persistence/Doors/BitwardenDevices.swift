@@ -2,25 +2,25 @@ import Encodings
 import Registrations
 import Relay
 
-/// ``Registrations/BitwardenDevices`` in the outbox's file.
-package struct SQLiteBitwardenDevices: BitwardenDevices {
-    private let file: SQLiteOutbox
+/// ``Registrations/BitwardenDevices`` in the outbox's store.
+package struct StoredBitwardenDevices: BitwardenDevices {
+    private let file: OutboxStore
 
     /// Makes the tables if they are not there, those of ``Installations`` as well.
-    package init(in file: SQLiteOutbox) async throws(OutboxError) {
+    package init(in file: OutboxStore) async throws(OutboxError) {
         try await file.open(InstallationTables.self)
         try await file.open(BitwardenTables.self)
         self.file = file
     }
 
     package func put(_ device: BitwardenDevice, at now: Int64, limit: Int) async throws(OutboxError) -> Bool {
-        try await file.write(BitwardenTables.self) { tables throws(SQLiteError) in
+        try await file.write(BitwardenTables.self) { tables throws(StoreError) in
             try tables.put(device, at: now, limit: limit)
         }
     }
 
     package func remove(_ device: Digest) async throws(OutboxError) {
-        try await file.write(BitwardenTables.self) { tables throws(SQLiteError) in
+        try await file.write(BitwardenTables.self) { tables throws(StoreError) in
             try tables.remove(device)
         }
     }
@@ -28,7 +28,7 @@ package struct SQLiteBitwardenDevices: BitwardenDevices {
     package func change(
         _ organization: Digest, of devices: [Digest], isMember: Bool
     ) async throws(OutboxError) {
-        try await file.write(BitwardenTables.self) { tables throws(SQLiteError) in
+        try await file.write(BitwardenTables.self) { tables throws(StoreError) in
             for device in devices { try tables.change(organization, of: device, isMember: isMember) }
         }
     }
@@ -36,20 +36,20 @@ package struct SQLiteBitwardenDevices: BitwardenDevices {
     package func phones(
         of target: BitwardenDevice.Target, except acting: Digest?
     ) async throws(OutboxError) -> [BitwardenDevice.Phone] {
-        try await file.read(BitwardenTables.self) { tables throws(SQLiteError) in
+        try await file.read(BitwardenTables.self) { tables throws(StoreError) in
             try tables.phones(of: target, except: acting)
         }
     }
 
     package func forget(_ phone: BitwardenDevice.Phone, registeredUntil time: Int64) async throws(OutboxError)
     {
-        try await file.write(BitwardenTables.self) { tables throws(SQLiteError) in
+        try await file.write(BitwardenTables.self) { tables throws(StoreError) in
             try tables.forget(phone, registeredUntil: time)
         }
     }
 }
 
-/// The statements of ``SQLiteBitwardenDevices``.
+/// The statements of ``StoredBitwardenDevices``.
 final class BitwardenTables: DoorTables {
     static let name = "bitwarden"
     static let steps = [
@@ -137,7 +137,7 @@ final class BitwardenTables: DoorTables {
     /// Several devices may have one token, which is sealed for each of them and once more for all.
     private let isDatabase: Bool
 
-    init(_ connection: borrowing Connection) throws(SQLiteError) {
+    init(_ connection: borrowing Connection) throws(StoreError) {
         isDatabase = connection.database != nil
         let (key, value) = isDatabase ? (", token_key", ", ?8") : ("", "")
         insert = try Statement(
@@ -176,7 +176,7 @@ final class BitwardenTables: DoorTables {
     }
 
     /// Fills in what a database has more, in rows that were copied from a file.
-    static func complete(_ connection: borrowing Connection) throws(SQLiteError) {
+    static func complete(_ connection: borrowing Connection) throws(StoreError) {
         let select = try Statement("SELECT device, token FROM bitwarden_device", on: connection)
         let update = try Statement(
             "UPDATE bitwarden_device SET token_key = ? WHERE device = ?", on: connection)
@@ -191,7 +191,7 @@ final class BitwardenTables: DoorTables {
 
     func put(
         _ device: BitwardenDevice, at now: Int64, limit: Int
-    ) throws(SQLiteError) -> Bool {
+    ) throws(StoreError) -> Bool {
         let isKnown = try isKnown(device.id)
         guard try isKnown ? true : hasRoom(for: device.installation, limit: limit) else { return false }
         try insert.bind(1, device.id)
@@ -211,26 +211,26 @@ final class BitwardenTables: DoorTables {
         return true
     }
 
-    private func isKnown(_ device: Digest) throws(SQLiteError) -> Bool {
+    private func isKnown(_ device: Digest) throws(StoreError) -> Bool {
         try find.bind(1, device)
         defer { find.reset() }
         return try find.step()
     }
 
-    private func hasRoom(for installation: String, limit: Int) throws(SQLiteError) -> Bool {
+    private func hasRoom(for installation: String, limit: Int) throws(StoreError) -> Bool {
         try room.bind(1, installation)
         try room.bind(2, Int64(limit - 1))
         defer { room.reset() }
         return try !room.step()
     }
 
-    func remove(_ device: Digest) throws(SQLiteError) {
+    func remove(_ device: Digest) throws(StoreError) {
         try delete.bind(1, device)
         try delete.run()
     }
 
-    func change(_ organization: Digest, of device: Digest, isMember: Bool) throws(SQLiteError) {
-        func run(_ statement: borrowing Statement) throws(SQLiteError) {
+    func change(_ organization: Digest, of device: Digest, isMember: Bool) throws(StoreError) {
+        func run(_ statement: borrowing Statement) throws(StoreError) {
             try statement.bind(1, organization)
             try statement.bind(2, device)
             try statement.run()
@@ -240,7 +240,7 @@ final class BitwardenTables: DoorTables {
 
     func phones(
         of target: BitwardenDevice.Target, except acting: Digest?
-    ) throws(SQLiteError) -> [BitwardenDevice.Phone] {
+    ) throws(StoreError) -> [BitwardenDevice.Phone] {
         switch target {
         case .installation(let id):
             try selectInstallation.bind(1, id)
@@ -256,7 +256,7 @@ final class BitwardenTables: DoorTables {
 
     private func phones(
         _ statement: borrowing Statement, except acting: Digest?
-    ) throws(SQLiteError) -> [BitwardenDevice.Phone] {
+    ) throws(StoreError) -> [BitwardenDevice.Phone] {
         defer { statement.reset() }
         var phones: [BitwardenDevice.Phone] = []
         // Several users of one phone share its token.
@@ -279,7 +279,7 @@ final class BitwardenTables: DoorTables {
         return phones
     }
 
-    func forget(_ phone: BitwardenDevice.Phone, registeredUntil time: Int64) throws(SQLiteError) {
+    func forget(_ phone: BitwardenDevice.Phone, registeredUntil time: Int64) throws(StoreError) {
         try deleteToken.bind(1, sealed: phone.pushToken, as: Sealed.token, of: .all)
         try deleteToken.bind(2, Int64(phone.type))
         try deleteToken.bind(3, time)

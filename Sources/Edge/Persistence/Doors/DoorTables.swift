@@ -1,4 +1,4 @@
-/// Tables of one door in the outbox's file, with their statements: whoever is known to it, and what it has to
+/// Tables of one door in the outbox's store, with their statements: whoever is known to it, and what it has to
 /// remember.
 ///
 /// Conformers lie in this module, one file each, beside a `package` type that the door calls from the event loop (see
@@ -18,7 +18,7 @@ protocol DoorTables: AnyObject {
     static var views: [RegistrationView] { get }
 
     /// Prepares the statements; the tables are there.
-    init(_ connection: borrowing Connection) throws(SQLiteError)
+    init(_ connection: borrowing Connection) throws(StoreError)
 }
 
 /// One kind of registration, as the operator sees it.
@@ -38,7 +38,7 @@ package struct RegistrationView: Sendable {
     }
 }
 
-/// The tables of all doors, as they are kept in the outbox's file: every kind there is.
+/// The tables of all doors, as they are kept in the outbox's store: every kind there is.
 enum DoorTableKinds {
     static var all: [any DoorTables.Type] {
         [
@@ -58,18 +58,18 @@ enum DoorSchema {
     /// Within a transaction of its own.
     static func prepare(
         _ kind: any DoorTables.Type, on connection: borrowing Connection
-    ) throws(SQLiteError) {
+    ) throws(StoreError) {
         let known = try steps(of: kind, on: connection)
         let steps = connection.database == nil ? kind.steps : kind.databaseSteps
         guard known <= steps.count else {
-            throw SQLiteError(
-                code: SQLiteError.generic, operation: .open,
+            throw StoreError(
+                code: StoreError.generic, operation: .open,
                 message:
                     "the tables of \(kind.name) were written by a later version of onionbell (step \(known), this one knows \(steps.count))"
             )
         }
         guard known < steps.count else { return }
-        try connection.transaction { () throws(SQLiteError) in
+        try connection.transaction { () throws(StoreError) in
             if connection.database != nil { try connection.execute(DatabaseSchema.oneAtATime) }
             // Another node may have made them meanwhile, and be of a later version.
             let made = min(try self.steps(of: kind, on: connection), steps.count)
@@ -85,7 +85,7 @@ enum DoorSchema {
 
     static func steps(
         of kind: any DoorTables.Type, on connection: borrowing Connection
-    ) throws(SQLiteError) -> Int {
+    ) throws(StoreError) -> Int {
         Int(try connection.firstInteger("SELECT steps FROM door WHERE name = '\(kind.name)'") ?? 0)
     }
 }

@@ -1,28 +1,28 @@
 import Registrations
 import Relay
 
-/// ``Registrations/Installations`` in the outbox's file.
-package struct SQLiteInstallations: Installations {
-    private let file: SQLiteOutbox
+/// ``Registrations/Installations`` in the outbox's store.
+package struct StoredInstallations: Installations {
+    private let file: OutboxStore
 
     /// Makes the tables if they are not there.
-    package init(in file: SQLiteOutbox) async throws(OutboxError) {
+    package init(in file: OutboxStore) async throws(OutboxError) {
         try await file.open(InstallationTables.self)
         self.file = file
     }
 
     package func put(_ installation: Installation) async throws(OutboxError) {
-        try await file.write(InstallationTables.self) { tables throws(SQLiteError) in
+        try await file.write(InstallationTables.self) { tables throws(StoreError) in
             try tables.put(installation)
         }
     }
 
     package func installation(_ id: String) async throws(OutboxError) -> Installation? {
-        try await file.read(InstallationTables.self) { tables throws(SQLiteError) in try tables.find(id) }
+        try await file.read(InstallationTables.self) { tables throws(StoreError) in try tables.find(id) }
     }
 }
 
-/// The statements of ``SQLiteInstallations``.
+/// The statements of ``StoredInstallations``.
 final class InstallationTables: DoorTables {
     static let name = "installations"
     static let steps = [
@@ -55,7 +55,7 @@ final class InstallationTables: DoorTables {
     private let insert: Statement
     private let select: Statement
 
-    init(_ connection: borrowing Connection) throws(SQLiteError) {
+    init(_ connection: borrowing Connection) throws(StoreError) {
         insert = try Statement(
             """
             INSERT INTO installation (id, key_digest, enabled, added_at) VALUES (?, ?, ?, ?) ON CONFLICT (id) DO UPDATE
@@ -65,7 +65,7 @@ final class InstallationTables: DoorTables {
             "SELECT key_digest, enabled, added_at FROM installation WHERE id = ?", on: connection)
     }
 
-    func put(_ installation: Installation) throws(SQLiteError) {
+    func put(_ installation: Installation) throws(StoreError) {
         try insert.bind(1, installation.id)
         try insert.bind(2, high: installation.keyDigest.high, low: installation.keyDigest.low)
         try insert.bind(3, installation.isEnabled ? 1 : 0)
@@ -73,7 +73,7 @@ final class InstallationTables: DoorTables {
         try insert.run()
     }
 
-    func find(_ id: String) throws(SQLiteError) -> Installation? {
+    func find(_ id: String) throws(StoreError) -> Installation? {
         try select.bind(1, id)
         defer { select.reset() }
         guard try select.step() else { return nil }

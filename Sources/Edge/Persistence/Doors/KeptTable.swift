@@ -75,7 +75,7 @@ package struct KeptTable: Sendable {
 
 extension RegistrationFile {
     /// Returns the tables that an owner takes along.
-    package func keptTables() throws(SQLiteError) -> [KeptTable] {
+    package func keptTables() throws(StoreError) -> [KeptTable] {
         var kept: [KeptTable] = []
         for name in KeptTable.names {
             guard let table = KeptTable.table(name), let door = table.door,
@@ -86,7 +86,7 @@ extension RegistrationFile {
         return kept
     }
 
-    private func keptRows(of table: CopiedTable) throws(SQLiteError) -> [[KeptValue]] {
+    private func keptRows(of table: CopiedTable) throws(StoreError) -> [[KeptValue]] {
         let columns = table.columns.map(\.name).joined(separator: ", ")
         let chosen =
             switch table.name {
@@ -116,12 +116,12 @@ extension RegistrationFile {
     }
 
     /// Adds what is not there yet, all or nothing.
-    package func add(_ tables: [KeptTable]) throws(SQLiteError) {
+    package func add(_ tables: [KeptTable]) throws(StoreError) {
         for kept in tables where !kept.rows.isEmpty {
             guard let door = KeptTable.table(kept.name)?.door else { continue }
             try DoorSchema.prepare(door, on: connection)
         }
-        try connection.transaction { () throws(SQLiteError) in
+        try connection.transaction { () throws(StoreError) in
             for kept in tables where !kept.rows.isEmpty {
                 guard let table = KeptTable.table(kept.name) else { continue }
                 let columns = table.columns.map(\.name).joined(separator: ", ")

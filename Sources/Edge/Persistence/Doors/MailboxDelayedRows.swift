@@ -52,7 +52,7 @@ final class MailboxDelayedRows {
     /// The most that become messages in one commit.
     static let atOnce = 100
 
-    init(_ connection: borrowing Connection) throws(SQLiteError) {
+    init(_ connection: borrowing Connection) throws(StoreError) {
         selectPublisher = try Statement(
             "SELECT 1 FROM mailbox_publisher WHERE token = ? AND mailbox = ?", on: connection)
         selectHeld = try Statement(
@@ -79,7 +79,7 @@ final class MailboxDelayedRows {
     func hold(
         _ message: MailboxMessage, for publisher: Digest, in mailbox: Int64, at address: Digest,
         within bounds: MailboxBounds
-    ) throws(SQLiteError) -> MailboxPutResult {
+    ) throws(StoreError) -> MailboxPutResult {
         // It may have been removed since the request came.
         guard try isPublisher(publisher, of: mailbox) else { return .noSuchMailbox }
         let size = message.text.utf8.count
@@ -101,14 +101,14 @@ final class MailboxDelayedRows {
         return .stored(mailbox)
     }
 
-    private func isPublisher(_ token: Digest, of mailbox: Int64) throws(SQLiteError) -> Bool {
+    private func isPublisher(_ token: Digest, of mailbox: Int64) throws(StoreError) -> Bool {
         try selectPublisher.bind(1, token)
         try selectPublisher.bind(2, mailbox)
         defer { selectPublisher.reset() }
         return try selectPublisher.step()
     }
 
-    private func held(by publisher: Digest) throws(SQLiteError) -> (messages: Int, bytes: Int) {
+    private func held(by publisher: Digest) throws(StoreError) -> (messages: Int, bytes: Int) {
         try selectHeld.bind(1, publisher)
         defer { selectHeld.reset() }
         guard try selectHeld.step() else { return (0, 0) }
@@ -116,14 +116,14 @@ final class MailboxDelayedRows {
     }
 
     /// Something new stands for it.
-    func forget(_ replaced: String, in mailbox: Int64, at address: Digest) throws(SQLiteError) {
+    func forget(_ replaced: String, in mailbox: Int64, at address: Digest) throws(StoreError) {
         try deleteReplaced.bind(1, mailbox)
         try deleteReplaced.bind(2, sealed: replaced, as: Sealed.collapse, of: .mailboxReplaces(address))
         try deleteReplaced.run()
     }
 
     /// The time of the first; `nil`: there is none.
-    func next() throws(SQLiteError) -> Int64? {
+    func next() throws(StoreError) -> Int64? {
         defer { selectNext.reset() }
         guard try selectNext.step(), !selectNext.isNull(0) else { return nil }
         return selectNext.integer(0)
@@ -132,7 +132,7 @@ final class MailboxDelayedRows {
     /// - Returns: What is due, without its publisher: it waits no more. `nil`: somebody has changed it in the database.
     func due(
         at time: Int64
-    ) throws(SQLiteError) -> [(number: Int64, address: Digest, message: MailboxMessage?)] {
+    ) throws(StoreError) -> [(number: Int64, address: Digest, message: MailboxMessage?)] {
         try selectDue.bind(1, time)
         try selectDue.bind(2, Int64(MailboxDelayedRows.atOnce))
         defer { selectDue.reset() }
@@ -145,7 +145,7 @@ final class MailboxDelayedRows {
     }
 
     /// That of the row at which ``due(at:)`` is.
-    private func message(at address: Digest) throws(SQLiteError) -> MailboxMessage {
+    private func message(at address: Digest) throws(StoreError) -> MailboxMessage {
         let id = selectDue.text(1)
         let text = try selectDue.sealedText(5, as: Sealed.message, of: .message(id: id, mailbox: address))
         let replaces: String? =
@@ -159,7 +159,7 @@ final class MailboxDelayedRows {
             isUrgent: selectDue.integer(4) != 0, text: text, replaces: replaces, isPublished: true)
     }
 
-    func remove(_ number: Int64) throws(SQLiteError) {
+    func remove(_ number: Int64) throws(StoreError) {
         try delete.bind(1, number)
         try delete.run()
     }
@@ -169,7 +169,7 @@ extension MailboxMessages {
     /// Makes messages of what is due: whichever node comes first.
     func deliver(
         dueAt time: Int64, within bounds: MailboxBounds, in store: Store
-    ) throws(SQLiteError) -> MailboxDelivery {
+    ) throws(StoreError) -> MailboxDelivery {
         try turn.wait()
         var mailboxes: Set<Int64> = []
         for (number, address, message) in try delayed.due(at: time) {

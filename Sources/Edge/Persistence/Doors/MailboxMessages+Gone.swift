@@ -2,7 +2,7 @@ import Relay
 
 extension MailboxMessages {
     /// - Returns: What expired before anybody has acknowledged it, and what went with its mailbox.
-    func forget(expiredBefore time: Int64, in store: Store) throws(SQLiteError) -> [KeptEnd] {
+    func forget(expiredBefore time: Int64, in store: Store) throws(StoreError) -> [KeptEnd] {
         var expired: [(number: Int64, sequence: Int64?, mailbox: Int64)] = []
         try selectExpired.bind(1, time)
         try selectExpired.bind(2, MailboxMessages.forgottenAtOnce)
@@ -28,7 +28,7 @@ extension MailboxMessages {
     }
 
     /// Returns the messages of mailboxes that were removed: their end is written down already.
-    func gone() throws(SQLiteError) -> [KeptEnd] {
+    func gone() throws(StoreError) -> [KeptEnd] {
         var gone: [Int64] = []
         try selectGone.bind(1, MailboxMessages.forgottenAtOnce)
         do {

@@ -26,7 +26,7 @@ final class MailboxMessages {
     let selectGone: Statement
     let deleteGone: Statement
 
-    init(_ connection: borrowing Connection) throws(SQLiteError) {
+    init(_ connection: borrowing Connection) throws(StoreError) {
         turn = try MailboxTurn(connection)
         delayed = try MailboxDelayedRows(connection)
         selectByAddress = try Statement("SELECT number, show FROM mailbox WHERE address = ?", on: connection)
@@ -92,7 +92,7 @@ final class MailboxMessages {
     func put(
         _ message: MailboxMessage, to address: Digest, keeping identity: Digest?,
         within bounds: MailboxBounds, in store: Store
-    ) throws(SQLiteError) -> MailboxPut {
+    ) throws(StoreError) -> MailboxPut {
         guard let (mailbox, show) = try mailbox(of: address) else { return MailboxPut(.noSuchMailbox) }
         try turn.wait()
         var ends: [KeptEnd] = []
@@ -131,7 +131,7 @@ final class MailboxMessages {
         }
     }
 
-    private func mailbox(of address: Digest) throws(SQLiteError) -> (Int64, Mailbox.Show)? {
+    private func mailbox(of address: Digest) throws(StoreError) -> (Int64, Mailbox.Show)? {
         try selectByAddress.bind(1, address)
         defer { selectByAddress.reset() }
         guard try selectByAddress.step(), let show = Mailbox.Show(rawValue: selectByAddress.text(1)) else {
@@ -140,7 +140,7 @@ final class MailboxMessages {
         return (selectByAddress.integer(0), show)
     }
 
-    func held() throws(SQLiteError) -> (messages: Int, bytes: Int) {
+    func held() throws(StoreError) -> (messages: Int, bytes: Int) {
         defer { selectAllHeld.reset() }
         guard try selectAllHeld.step() else { return (0, 0) }
         return (Int(selectAllHeld.integer(0)), Int(selectAllHeld.integer(1)))
@@ -148,7 +148,7 @@ final class MailboxMessages {
 
     private func held(
         in mailbox: Int64, published: Bool
-    ) throws(SQLiteError) -> (messages: Int, bytes: Int) {
+    ) throws(StoreError) -> (messages: Int, bytes: Int) {
         try selectHeld.bind(1, mailbox)
         try bind(published: published, to: selectHeld)
         defer { selectHeld.reset() }
@@ -157,14 +157,14 @@ final class MailboxMessages {
     }
 
     /// The column `is_urgent` has 1 for what is urgent, and 2 more for what was published.
-    private func bind(published: Bool, to statement: borrowing Statement) throws(SQLiteError) {
+    private func bind(published: Bool, to statement: borrowing Statement) throws(StoreError) {
         try statement.bind(2, published ? 2 : 0)
         try statement.bind(3, published ? 3 : 1)
     }
 
     private func insert(
         _ message: MailboxMessage, size: Int, into mailbox: Int64, at address: Digest, _ sequence: Int64?
-    ) throws(SQLiteError) {
+    ) throws(StoreError) {
         try insert.bind(1, mailbox)
         try insert.bind(2, message.id)
         try insert.bind(3, message.acceptedAt)
@@ -181,7 +181,7 @@ final class MailboxMessages {
     /// - Returns: The end of one that nobody has acknowledged.
     private func deleteOldest(
         of mailbox: Int64, published: Bool, in store: Store
-    ) throws(SQLiteError) -> KeptEnd? {
+    ) throws(StoreError) -> KeptEnd? {
         try selectOldest.bind(1, mailbox)
         try bind(published: published, to: selectOldest)
         defer { selectOldest.reset() }
@@ -195,7 +195,7 @@ final class MailboxMessages {
         return try end(sequence, .refused(reason: .gateway(Reason.mailboxFull)), in: store)
     }
 
-    func end(_ sequence: Int64, _ ending: Ending, in store: Store) throws(SQLiteError) -> KeptEnd {
+    func end(_ sequence: Int64, _ ending: Ending, in store: Store) throws(StoreError) -> KeptEnd {
         let end = KeptEnd(sequence: sequence, ending: ending)
         try store.keptEnded(end)
         return end
@@ -206,7 +206,7 @@ final class MailboxMessages {
     /// - Parameter places: Behind which number, of which mailbox.
     func messages(
         behind places: [MailboxPlace], at now: Int64, limit: Int
-    ) throws(SQLiteError) -> [(mailbox: Int64, message: MailboxMessage)] {
+    ) throws(StoreError) -> [(mailbox: Int64, message: MailboxMessage)] {
         var found: [(mailbox: Int64, message: MailboxMessage)] = []
         for place in places {
             try select.bind(1, place.mailbox)
@@ -237,7 +237,7 @@ final class MailboxMessages {
     /// Finds the point from which a reader begins, and notes what it acknowledges by that.
     func begin(
         _ since: MailboxSince, of mailboxes: [(mailbox: Int64, reader: Int64?)], in store: Store
-    ) throws(SQLiteError) -> (places: [MailboxPlace], ends: [KeptEnd]) {
+    ) throws(StoreError) -> (places: [MailboxPlace], ends: [KeptEnd]) {
         var places: [MailboxPlace] = []
         guard case .message(let id) = since else {
             for (mailbox, _) in mailboxes {
@@ -261,14 +261,14 @@ final class MailboxMessages {
         return (places, ends)
     }
 
-    private func number(of id: String, in mailbox: Int64) throws(SQLiteError) -> Int64? {
+    private func number(of id: String, in mailbox: Int64) throws(StoreError) -> Int64? {
         try selectByID.bind(1, mailbox)
         try selectByID.bind(2, id)
         defer { selectByID.reset() }
         return try selectByID.step() ? selectByID.integer(0) : nil
     }
 
-    private func start(_ since: MailboxSince, of mailbox: Int64) throws(SQLiteError) -> Int64 {
+    private func start(_ since: MailboxSince, of mailbox: Int64) throws(StoreError) -> Int64 {
         switch since {
         case .all, .message: return 0
         case .none: return try last(in: mailbox)
@@ -282,14 +282,14 @@ final class MailboxMessages {
         }
     }
 
-    private func last(in mailbox: Int64) throws(SQLiteError) -> Int64 {
+    private func last(in mailbox: Int64) throws(StoreError) -> Int64 {
         try selectLast.bind(1, mailbox)
         defer { selectLast.reset() }
         return try selectLast.step() ? selectLast.integer(0) : 0
     }
 
     /// A reader's mailbox, and what it has acknowledged there.
-    private func place(of reader: Int64) throws(SQLiteError) -> MailboxPlace? {
+    private func place(of reader: Int64) throws(StoreError) -> MailboxPlace? {
         try selectReader.bind(1, reader)
         defer { selectReader.reset() }
         guard try selectReader.step() else { return nil }
@@ -297,7 +297,7 @@ final class MailboxMessages {
     }
 
     /// Returns the highest numbers that the first and the last of its readers has acknowledged.
-    func seen(in mailbox: Int64) throws(SQLiteError) -> (first: Int64, last: Int64) {
+    func seen(in mailbox: Int64) throws(StoreError) -> (first: Int64, last: Int64) {
         try selectSeen.bind(1, mailbox)
         defer { selectSeen.reset() }
         guard try selectSeen.step() else { return (0, 0) }
@@ -307,7 +307,7 @@ final class MailboxMessages {
     /// The first acknowledgement delivers; what all have acknowledged goes.
     ///
     /// - Returns: What is delivered by it.
-    func acknowledge(_ number: Int64, by readers: [Int64], in store: Store) throws(SQLiteError) -> [KeptEnd] {
+    func acknowledge(_ number: Int64, by readers: [Int64], in store: Store) throws(StoreError) -> [KeptEnd] {
         var ends: [KeptEnd] = []
         for reader in readers {
             guard let place = try place(of: reader), place.number < number else { continue }
@@ -329,7 +329,7 @@ final class MailboxMessages {
 
     private func sequences(
         in mailbox: Int64, after first: Int64, upTo last: Int64
-    ) throws(SQLiteError) -> [Int64] {
+    ) throws(StoreError) -> [Int64] {
         try selectRange.bind(1, mailbox)
         try selectRange.bind(2, first)
         try selectRange.bind(3, last)

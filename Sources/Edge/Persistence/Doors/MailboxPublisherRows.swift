@@ -38,7 +38,7 @@ final class MailboxPublisherRows {
     private let remove: Statement
     private let isDatabase: Bool
 
-    init(_ connection: borrowing Connection) throws(SQLiteError) {
+    init(_ connection: borrowing Connection) throws(StoreError) {
         isDatabase = connection.database != nil
         let (proof, value) = isDatabase ? (", proof", ", ?") : ("", "")
         select = try Statement(
@@ -52,7 +52,7 @@ final class MailboxPublisherRows {
             "DELETE FROM mailbox_publisher WHERE mailbox = ? AND name = ?", on: connection)
     }
 
-    func all(of mailbox: Int64, at address: Digest) throws(SQLiteError) -> [Mailbox.Publisher] {
+    func all(of mailbox: Int64, at address: Digest) throws(StoreError) -> [Mailbox.Publisher] {
         try select.bind(1, mailbox)
         defer { select.reset() }
         var publishers: [Mailbox.Publisher] = []
@@ -66,7 +66,7 @@ final class MailboxPublisherRows {
 
     func add(
         _ publisher: Mailbox.Publisher, to mailbox: Int64, at address: Digest, addedAt: Int64
-    ) throws(SQLiteError) {
+    ) throws(StoreError) {
         try insert.bind(1, mailbox)
         try insert.bind(2, publisher.name)
         try insert.bind(3, publisher.token)
@@ -75,7 +75,7 @@ final class MailboxPublisherRows {
         try insert.run()
     }
 
-    func remove(_ name: String, from mailbox: Int64) throws(SQLiteError) {
+    func remove(_ name: String, from mailbox: Int64) throws(StoreError) {
         try remove.bind(1, mailbox)
         try remove.bind(2, name)
         try remove.run()
@@ -84,7 +84,7 @@ final class MailboxPublisherRows {
     /// Proves rows that were copied from a file.
     static func complete(
         _ mailbox: Int64, at address: Digest, _ connection: borrowing Connection
-    ) throws(SQLiteError) {
+    ) throws(StoreError) {
         let rows = try Statement(
             "SELECT number, name, token FROM mailbox_publisher WHERE mailbox = ?", on: connection)
         let prove = try Statement("UPDATE mailbox_publisher SET proof = ? WHERE number = ?", on: connection)
@@ -114,9 +114,9 @@ package enum PublisherAddition: Equatable, Sendable {
 extension RegistrationFile {
     package func add(
         _ publisher: Mailbox.Publisher, to name: String, addedAt: Int64
-    ) throws(SQLiteError) -> PublisherAddition {
+    ) throws(StoreError) -> PublisherAddition {
         try DoorSchema.prepare(MailboxTables.self, on: connection)
-        return try connection.transaction { () throws(SQLiteError) in
+        return try connection.transaction { () throws(StoreError) in
             let tables = try MailboxTables(connection)
             guard let mailbox = try tables.mailbox(named: name), let address = mailbox.address else {
                 return .noSuchMailbox
@@ -132,9 +132,9 @@ extension RegistrationFile {
     }
 
     /// - Returns: Whether it was there.
-    package func removePublisher(_ name: String, from mailbox: String) throws(SQLiteError) -> Bool {
+    package func removePublisher(_ name: String, from mailbox: String) throws(StoreError) -> Bool {
         try DoorSchema.prepare(MailboxTables.self, on: connection)
-        return try connection.transaction { () throws(SQLiteError) in
+        return try connection.transaction { () throws(StoreError) in
             let tables = try MailboxTables(connection)
             guard let mailbox = try tables.mailbox(named: mailbox) else { return false }
             // Also one that is not proven: its name is taken.

@@ -41,7 +41,7 @@ final class MailboxReplyRows {
     private let select: Statement
     private let selectNews: Statement
 
-    init(_ connection: borrowing Connection, after turn: MailboxTurn) throws(SQLiteError) {
+    init(_ connection: borrowing Connection, after turn: MailboxTurn) throws(StoreError) {
         self.turn = turn
         selectMailbox = try Statement(
             "SELECT number FROM mailbox WHERE address = ? AND is_push = 0", on: connection)
@@ -74,7 +74,7 @@ final class MailboxReplyRows {
     func post(
         _ sealed: [UInt8], digest: Digest, in channel: Digest, by address: Digest, at now: Int64,
         within bounds: MailboxReplyBounds
-    ) throws(SQLiteError) -> MailboxReplyResult {
+    ) throws(StoreError) -> MailboxReplyResult {
         guard let mailbox = try mailbox(of: address) else { return .noSuchMailbox }
         try turn.wait()
         try forget(at: now)
@@ -95,7 +95,7 @@ final class MailboxReplyRows {
     /// Whether an acknowledgement would delete something.
     func holds(
         upTo number: Int64, in channel: Digest, of address: Digest
-    ) throws(SQLiteError) -> Bool {
+    ) throws(StoreError) -> Bool {
         guard let mailbox = try mailbox(of: address) else { return false }
         try selectAcknowledged.bind(1, mailbox)
         try selectAcknowledged.bind(2, channel)
@@ -106,7 +106,7 @@ final class MailboxReplyRows {
 
     func acknowledge(
         _ number: Int64, in channel: Digest, of address: Digest
-    ) throws(SQLiteError) {
+    ) throws(StoreError) {
         guard let mailbox = try mailbox(of: address) else { return }
         try deleteAcknowledged.bind(1, mailbox)
         try deleteAcknowledged.bind(2, channel)
@@ -116,7 +116,7 @@ final class MailboxReplyRows {
 
     func replies(
         in channel: Digest, of address: Digest, at now: Int64, limit: Int
-    ) throws(SQLiteError) -> [MailboxReply]? {
+    ) throws(StoreError) -> [MailboxReply]? {
         guard let mailbox = try mailbox(of: address) else { return nil }
         try select.bind(1, mailbox)
         try select.bind(2, channel)
@@ -131,7 +131,7 @@ final class MailboxReplyRows {
     }
 
     /// The last replies of channels that have got any behind that number.
-    func news(behind number: Int64) throws(SQLiteError) -> [MailboxReplyPlace] {
+    func news(behind number: Int64) throws(StoreError) -> [MailboxReplyPlace] {
         try selectNews.bind(1, number)
         defer { selectNews.reset() }
         var news: [MailboxReplyPlace] = []
@@ -143,18 +143,18 @@ final class MailboxReplyRows {
     }
 
     /// Deletes what is good for nothing any more.
-    func forget(at now: Int64) throws(SQLiteError) {
+    func forget(at now: Int64) throws(StoreError) {
         try deleteOld.bind(1, now - MailboxReply.life)
         try deleteOld.run()
     }
 
-    func mailbox(of address: Digest) throws(SQLiteError) -> Int64? {
+    func mailbox(of address: Digest) throws(StoreError) -> Int64? {
         try selectMailbox.bind(1, address)
         defer { selectMailbox.reset() }
         return try selectMailbox.step() ? selectMailbox.integer(0) : nil
     }
 
-    private func isKnown(_ digest: Digest) throws(SQLiteError) -> Bool {
+    private func isKnown(_ digest: Digest) throws(StoreError) -> Bool {
         try selectKnown.bind(1, digest)
         defer { selectKnown.reset() }
         return try selectKnown.step()
@@ -162,7 +162,7 @@ final class MailboxReplyRows {
 
     private func held(
         in channel: Digest, of mailbox: Int64
-    ) throws(SQLiteError) -> (channel: Int, mailbox: Int, all: Int) {
+    ) throws(StoreError) -> (channel: Int, mailbox: Int, all: Int) {
         try selectHeld.bind(1, mailbox)
         try selectHeld.bind(2, channel)
         defer { selectHeld.reset() }
@@ -171,17 +171,17 @@ final class MailboxReplyRows {
     }
 }
 
-extension SQLiteMailboxes: MailboxReplies {
+extension StoredMailboxes: MailboxReplies {
     package func post(
         _ sealed: [UInt8], digest: Digest, in channel: Digest, by address: Digest, at now: Int64,
         within bounds: MailboxReplyBounds
     ) async throws(OutboxError) -> MailboxReplyResult {
         // Whoever knows no mailbox gets as far as a look, and into no commit.
-        let isKnown = try await file.read(MailboxTables.self) { tables throws(SQLiteError) in
+        let isKnown = try await file.read(MailboxTables.self) { tables throws(StoreError) in
             try tables.replies.mailbox(of: address) != nil
         }
         guard isKnown else { return .noSuchMailbox }
-        return try await file.write(MailboxTables.self) { tables throws(SQLiteError) in
+        return try await file.write(MailboxTables.self) { tables throws(StoreError) in
             try tables.replies.post(
                 sealed, digest: digest, in: channel, by: address, at: now, within: bounds)
         }
@@ -191,23 +191,23 @@ extension SQLiteMailboxes: MailboxReplies {
         in channel: Digest, of address: Digest, acknowledging acknowledged: Int64, at now: Int64
     ) async throws(OutboxError) -> [MailboxReply]? {
         // What acknowledges nothing needs no commit.
-        let holds = try await file.read(MailboxTables.self) { tables throws(SQLiteError) in
+        let holds = try await file.read(MailboxTables.self) { tables throws(StoreError) in
             acknowledged > 0
                 ? try tables.replies.holds(upTo: acknowledged, in: channel, of: address) : false
         }
         if holds {
-            try await file.write(MailboxTables.self) { tables throws(SQLiteError) in
+            try await file.write(MailboxTables.self) { tables throws(StoreError) in
                 try tables.replies.acknowledge(acknowledged, in: channel, of: address)
             }
         }
-        return try await file.read(MailboxTables.self) { tables throws(SQLiteError) in
+        return try await file.read(MailboxTables.self) { tables throws(StoreError) in
             try tables.replies.replies(
                 in: channel, of: address, at: now, limit: MailboxReplyBounds().ofChannel)
         }
     }
 
     package func replyNews(behind number: Int64) async throws(OutboxError) -> [MailboxReplyPlace] {
-        try await file.read(MailboxTables.self) { tables throws(SQLiteError) in
+        try await file.read(MailboxTables.self) { tables throws(StoreError) in
             try tables.replies.news(behind: number)
         }
     }

@@ -136,7 +136,7 @@ final class MailboxTables: DoorTables {
     let replies: MailboxReplyRows
     let publishers: MailboxPublisherRows
 
-    init(_ connection: borrowing Connection) throws(SQLiteError) {
+    init(_ connection: borrowing Connection) throws(StoreError) {
         selectVersion = try Statement(connection.dialect.version, on: connection)
         isDatabase = connection.database != nil
         let (proof, value) = isDatabase ? (", proof", ", ?") : ("", "")
@@ -174,7 +174,7 @@ final class MailboxTables: DoorTables {
         publishers = try MailboxPublisherRows(connection)
     }
 
-    func version() throws(SQLiteError) -> Int64 {
+    func version() throws(StoreError) -> Int64 {
         defer { selectVersion.reset() }
         return try selectVersion.step() ? selectVersion.integer(0) : 0
     }
@@ -182,7 +182,7 @@ final class MailboxTables: DoorTables {
     // MARK: Mailboxes
 
     /// One that a later version shows otherwise is left out.
-    func mailboxes() throws(SQLiteError) -> [Mailbox] {
+    func mailboxes() throws(StoreError) -> [Mailbox] {
         defer { selectMailboxes.reset() }
         var mailboxes: [Mailbox] = []
         while try selectMailboxes.step() {
@@ -201,11 +201,11 @@ final class MailboxTables: DoorTables {
         return mailboxes
     }
 
-    func mailbox(named name: String) throws(SQLiteError) -> Mailbox? {
+    func mailbox(named name: String) throws(StoreError) -> Mailbox? {
         try mailboxes().first { $0.name.hasSameBytes(as: name) }
     }
 
-    private func readers(of mailbox: Int64, at address: Digest) throws(SQLiteError) -> [Mailbox.Reader] {
+    private func readers(of mailbox: Int64, at address: Digest) throws(StoreError) -> [Mailbox.Reader] {
         try selectReaders.bind(1, mailbox)
         defer { selectReaders.reset() }
         var readers: [Mailbox.Reader] = []
@@ -220,7 +220,7 @@ final class MailboxTables: DoorTables {
     }
 
     /// - Returns: `false`: there is one of this name, or there are too many.
-    func add(_ mailbox: Mailbox, address: Digest, addedAt: Int64) throws(SQLiteError) -> Bool {
+    func add(_ mailbox: Mailbox, address: Digest, addedAt: Int64) throws(StoreError) -> Bool {
         let known = try mailboxes()
         guard known.count(where: { $0.isPush == mailbox.isPush }) < Mailbox.most,
             !known.contains(where: { $0.name == mailbox.name })
@@ -251,7 +251,7 @@ final class MailboxTables: DoorTables {
     }
 
     /// Proves rows that were copied from a file.
-    static func complete(_ connection: borrowing Connection) throws(SQLiteError) {
+    static func complete(_ connection: borrowing Connection) throws(StoreError) {
         let select = try Statement(
             "SELECT number, name, topic, show, is_open, is_push, address FROM mailbox", on: connection)
         let readers = try Statement(
@@ -282,7 +282,7 @@ final class MailboxTables: DoorTables {
     // MARK: Topics of UnifiedPush
 
     /// The reader of a new one gives up the one that it read the longest ago.
-    func makeRoom(forTopicOf mailbox: Mailbox, sparing read: Set<Int64>) throws(SQLiteError) {
+    func makeRoom(forTopicOf mailbox: Mailbox, sparing read: Set<Int64>) throws(StoreError) {
         guard let token = mailbox.readers.first?.token else { return }
         try selectTopics.bind(1, token)
         var topics: [Int64] = []
@@ -299,14 +299,14 @@ final class MailboxTables: DoorTables {
     }
 
     /// The other nodes read all mailboxes anew.
-    func tellOthers() throws(SQLiteError) { try noteChange?.run() }
+    func tellOthers() throws(StoreError) { try noteChange?.run() }
 
-    private func run(_ statement: borrowing Statement, _ mailbox: Int64) throws(SQLiteError) {
+    private func run(_ statement: borrowing Statement, _ mailbox: Int64) throws(StoreError) {
         try statement.bind(1, mailbox)
         try statement.run()
     }
 
-    func touch(_ mailbox: Int64, at time: Int64) throws(SQLiteError) {
+    func touch(_ mailbox: Int64, at time: Int64) throws(StoreError) {
         try touch.bind(1, mailbox)
         try touch.bind(2, time)
         try touch.run()

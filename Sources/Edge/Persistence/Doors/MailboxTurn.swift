@@ -6,7 +6,7 @@ final class MailboxTurn {
     private let isShared: Bool
     private let selectNews: Statement
 
-    init(_ connection: borrowing Connection) throws(SQLiteError) {
+    init(_ connection: borrowing Connection) throws(StoreError) {
         isShared = connection.database != nil
         turn = try Statement(
             "SELECT 1 FROM door WHERE name = '\(MailboxTables.name)' \(connection.dialect.forUpdate)",
@@ -17,10 +17,10 @@ final class MailboxTurn {
     }
 
     /// Readers go on behind the highest number that they have seen: until this commit has ended no other node gets one.
-    func wait() throws(SQLiteError) { if isShared { try turn.run() } }
+    func wait() throws(StoreError) { if isShared { try turn.run() } }
 
     /// The last messages of mailboxes that have got any behind that number.
-    func news(behind number: Int64) throws(SQLiteError) -> [MailboxPlace] {
+    func news(behind number: Int64) throws(StoreError) -> [MailboxPlace] {
         try selectNews.bind(1, number)
         defer { selectNews.reset() }
         var news: [MailboxPlace] = []

@@ -3,10 +3,10 @@ import Relay
 
 /// The operator's phone book as the node reads it.
 package struct PhoneBookReader: Sendable {
-    private let file: SQLiteOutbox
+    private let file: OutboxStore
 
     /// Makes the tables if they are not there.
-    package init(in file: SQLiteOutbox) async throws(OutboxError) {
+    package init(in file: OutboxStore) async throws(OutboxError) {
         try await file.open(PhoneBookTables.self)
         self.file = file
     }
@@ -15,7 +15,7 @@ package struct PhoneBookReader: Sendable {
     package func book(
         unless known: Int64? = nil
     ) async throws(OutboxError) -> (version: Int64, book: PhoneBook)? {
-        try await file.read(PhoneBookTables.self) { tables throws(SQLiteError) in
+        try await file.read(PhoneBookTables.self) { tables throws(StoreError) in
             let version = try tables.version()
             return version == known ? nil : (version, try tables.book())
         }
@@ -89,7 +89,7 @@ final class PhoneBookTables: DoorTables {
     private let selectPhones: Statement
     private let selectAliases: Statement
 
-    init(_ connection: borrowing Connection) throws(SQLiteError) {
+    init(_ connection: borrowing Connection) throws(StoreError) {
         // Of this connection: other processes' commits change it, its own do not.
         selectVersion = try Statement(connection.dialect.version, on: connection)
         selectPhones = try Statement(
@@ -101,17 +101,17 @@ final class PhoneBookTables: DoorTables {
             "SELECT name, address FROM phone_alias LIMIT \(PhoneBook.mostPhones)", on: connection)
     }
 
-    func version() throws(SQLiteError) -> Int64 {
+    func version() throws(StoreError) -> Int64 {
         defer { selectVersion.reset() }
         return try selectVersion.step() ? selectVersion.integer(0) : 0
     }
 
-    func book() throws(SQLiteError) -> PhoneBook {
+    func book() throws(StoreError) -> PhoneBook {
         PhoneBook(try entries().map(\.phone), aliases: try aliases())
     }
 
     /// A phone of a platform that this version does not know is left out.
-    func entries() throws(SQLiteError) -> [PhoneEntry] {
+    func entries() throws(StoreError) -> [PhoneEntry] {
         defer { selectPhones.reset() }
         var entries: [PhoneEntry] = []
         while try selectPhones.step() {
@@ -129,7 +129,7 @@ final class PhoneBookTables: DoorTables {
         return entries
     }
 
-    func aliases() throws(SQLiteError) -> [ByteText: DeviceToken] {
+    func aliases() throws(StoreError) -> [ByteText: DeviceToken] {
         defer { selectAliases.reset() }
         var aliases: [ByteText: DeviceToken] = [:]
         while try selectAliases.step() {
@@ -144,7 +144,7 @@ final class PhoneBookTables: DoorTables {
 /// The phone book in the hands of the operator's commands, also beside the node that runs, which notices each change.
 extension RegistrationFile {
     /// All phones in the order of their numbers, and the aliases by name.
-    package func phoneBook() throws(SQLiteError) -> (entries: [PhoneEntry], book: PhoneBook) {
+    package func phoneBook() throws(StoreError) -> (entries: [PhoneEntry], book: PhoneBook) {
         guard try DoorSchema.steps(of: PhoneBookTables.self, on: connection) > 0 else {
             return ([], PhoneBook())
         }
@@ -156,8 +156,8 @@ extension RegistrationFile {
     /// Adds a phone; its number is the book's.
     ///
     /// - Returns: The number, or why the book does not take it.
-    package func add(_ entry: PhoneEntry) throws(SQLiteError) -> Result<Int64, PhoneBook.Refusal> {
-        try changePhoneBook { (book) throws(SQLiteError) in
+    package func add(_ entry: PhoneEntry) throws(StoreError) -> Result<Int64, PhoneBook.Refusal> {
+        try changePhoneBook { (book) throws(StoreError) in
             if let refusal = book.refusal(ofAdding: entry.phone) { return .failure(refusal) }
             let insert = try Statement(
                 """
@@ -170,14 +170,14 @@ extension RegistrationFile {
                 4, sealed: entry.phone.deviceToken.text, as: Sealed.token, of: .phone(name: entry.phone.name))
             try insert.bind(5, entry.model)
             try insert.bind(6, entry.addedAt)
-            guard try insert.step() else { throw SQLiteError.noRow }
+            guard try insert.step() else { throw StoreError.noRow }
             return .success(insert.integer(0))
         }
     }
 
     /// The phones of a name get another one, which nobody has; their alias stays.
-    package func rename(_ name: String, to other: String) throws(SQLiteError) -> PhoneBook.Refusal? {
-        try changePhoneBook { (book) throws(SQLiteError) in
+    package func rename(_ name: String, to other: String) throws(StoreError) -> PhoneBook.Refusal? {
+        try changePhoneBook { (book) throws(StoreError) in
             if let refusal = book.refusal(ofRenaming: name, to: other) { return refusal }
             // What is sealed for one name is not for another.
             for phone in book.phones where phone.name == name {
@@ -203,8 +203,8 @@ extension RegistrationFile {
     /// Deletes the phones of a name, or one of them. With the last one goes the alias.
     ///
     /// - Returns: How many.
-    package func removePhones(of name: String, number: Int64? = nil) throws(SQLiteError) -> Int {
-        try changePhoneBook { (_) throws(SQLiteError) in
+    package func removePhones(of name: String, number: Int64? = nil) throws(StoreError) -> Int {
+        try changePhoneBook { (_) throws(StoreError) in
             let delete = try Statement(
                 "DELETE FROM phone WHERE name = ?1 AND (number = ?2 OR ?2 = 0)", on: connection)
             try delete.bind(1, name)
@@ -225,8 +225,8 @@ extension RegistrationFile {
     /// - Returns: The one that it has then, or why it can't have one.
     package func giveAlias(
         _ new: DeviceToken, to name: String, replacing isReplacing: Bool
-    ) throws(SQLiteError) -> Result<DeviceToken, PhoneBook.Refusal> {
-        try changePhoneBook { (book) throws(SQLiteError) in
+    ) throws(StoreError) -> Result<DeviceToken, PhoneBook.Refusal> {
+        try changePhoneBook { (book) throws(StoreError) in
             if let refusal = book.refusal(ofAliasFor: name) { return .failure(refusal) }
             if !isReplacing, let alias = book.alias(of: name) { return .success(alias) }
             let insert = try Statement(
@@ -242,8 +242,8 @@ extension RegistrationFile {
     }
 
     /// - Returns: Whether it had one.
-    package func removeAlias(of name: String) throws(SQLiteError) -> Bool {
-        try changePhoneBook { (_) throws(SQLiteError) in
+    package func removeAlias(of name: String) throws(StoreError) -> Bool {
+        try changePhoneBook { (_) throws(StoreError) in
             let delete = try Statement("DELETE FROM phone_alias WHERE name = ?", on: connection)
             try delete.bind(1, name)
             try delete.run()
@@ -254,10 +254,10 @@ extension RegistrationFile {
 
     /// In one transaction: what was looked at is what is changed.
     private func changePhoneBook<Value>(
-        _ body: (PhoneBook) throws(SQLiteError) -> Value
-    ) throws(SQLiteError) -> Value {
+        _ body: (PhoneBook) throws(StoreError) -> Value
+    ) throws(StoreError) -> Value {
         try DoorSchema.prepare(PhoneBookTables.self, on: connection)
-        return try connection.transaction { () throws(SQLiteError) in
+        return try connection.transaction { () throws(StoreError) in
             try body(try PhoneBookTables(connection).book())
         }
     }

@@ -16,11 +16,11 @@ package struct RegistrationFile: ~Copyable {
     package let views: [RegistrationView]
 
     /// - Parameter isReadOnly: for those who change nothing.
-    package init(path: String, isReadOnly: Bool) throws(SQLiteError) {
+    package init(path: String, isReadOnly: Bool) throws(StoreError) {
         try self.init(.file(path), isReadOnly: isReadOnly)
     }
 
-    package init(_ place: StorePlace, isReadOnly: Bool) throws(SQLiteError) {
+    package init(_ place: StorePlace, isReadOnly: Bool) throws(StoreError) {
         let connection = try Connection(place, for: isReadOnly ? .reading : .changing)
         if !isReadOnly { try Schema.promise(connection) }
         let version = try Schema.found(connection)
@@ -35,7 +35,7 @@ package struct RegistrationFile: ~Copyable {
     }
 
     /// Calls `body` with all of one kind.
-    package func forEach(of view: RegistrationView, _ body: (Row) -> Void) throws(SQLiteError) {
+    package func forEach(of view: RegistrationView, _ body: (Row) -> Void) throws(StoreError) {
         let statement = try Statement(view.query, on: connection)
         while try statement.step() { body(Row(statement)) }
     }
@@ -47,7 +47,7 @@ package struct RegistrationFile: ~Copyable {
     ///   - count: How many at most.
     package func page(
         of view: RegistrationView, after last: String, count: Int
-    ) throws(SQLiteError) -> [Row] {
+    ) throws(StoreError) -> [Row] {
         let statement = try Statement(
             """
             SELECT * FROM (\(view.query)) AS view
@@ -60,15 +60,15 @@ package struct RegistrationFile: ~Copyable {
         return rows
     }
 
-    package func row(_ id: String, of view: RegistrationView) throws(SQLiteError) -> Row? {
+    package func row(_ id: String, of view: RegistrationView) throws(StoreError) -> Row? {
         let statement = try Statement("SELECT * FROM (\(view.query)) AS view WHERE id = ?1", on: connection)
         try statement.bind(1, id)
         return try statement.step() ? Row(statement) : nil
     }
 
     /// - Returns: whether it was there.
-    package func remove(_ id: String, of view: RegistrationView) throws(SQLiteError) -> Bool {
-        try connection.transaction { () throws(SQLiteError) in
+    package func remove(_ id: String, of view: RegistrationView) throws(StoreError) -> Bool {
+        try connection.transaction { () throws(StoreError) in
             let isThere = try row(id, of: view) != nil
             for removal in view.removal {
                 let statement = try Statement(removal, on: connection)
@@ -82,14 +82,14 @@ package struct RegistrationFile: ~Copyable {
 
 extension RegistrationFile {
     /// Adds an installation, or puts it in the place of the one with its id.
-    package func put(_ installation: Installation) throws(SQLiteError) {
+    package func put(_ installation: Installation) throws(StoreError) {
         try DoorSchema.prepare(InstallationTables.self, on: connection)
-        try connection.transaction { () throws(SQLiteError) in
+        try connection.transaction { () throws(StoreError) in
             try InstallationTables(connection).put(installation)
         }
     }
 
-    package func installation(_ id: String) throws(SQLiteError) -> Installation? {
+    package func installation(_ id: String) throws(StoreError) -> Installation? {
         guard try DoorSchema.steps(of: InstallationTables.self, on: connection) > 0 else { return nil }
         return try InstallationTables(connection).find(id)
     }

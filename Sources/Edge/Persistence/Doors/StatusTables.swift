@@ -106,7 +106,7 @@ final class StatusTables: DoorTables {
     private let insertMessage: Statement
     private let forgetMessages: Statement
 
-    init(_ connection: borrowing Connection) throws(SQLiteError) {
+    init(_ connection: borrowing Connection) throws(StoreError) {
         select = try Statement(
             "SELECT version, registration, changed_at, used_at FROM status_registration WHERE installation = ?",
             on: connection)
@@ -162,13 +162,13 @@ final class StatusTables: DoorTables {
             """, on: connection)
     }
 
-    func version(of key: StatusRegistration.Key) throws(SQLiteError) -> UInt64? {
+    func version(of key: StatusRegistration.Key) throws(StoreError) -> UInt64? {
         try select.bind(1, key.installation)
         defer { select.reset() }
         return try select.step() ? UInt64(bitPattern: select.integer(0)) : nil
     }
 
-    func kept(of key: StatusRegistration.Key) throws(SQLiteError) -> StatusRegistration.Kept? {
+    func kept(of key: StatusRegistration.Key) throws(StoreError) -> StatusRegistration.Kept? {
         try select.bind(1, key.installation)
         defer { select.reset() }
         guard try select.step(), !select.isNull(1) else { return nil }
@@ -181,7 +181,7 @@ final class StatusTables: DoorTables {
     func put(
         _ registration: [UInt8]?, of key: StatusRegistration.Key, version: UInt64, at now: Int64,
         _ limits: StatusRegistration.Limits
-    ) throws(SQLiteError) -> StatusRegistration.PutResult {
+    ) throws(StoreError) -> StatusRegistration.PutResult {
         let known = try self.version(of: key)
         if let known, known >= version { return .stale }
         guard known != nil || registration != nil else { return .stored }
@@ -215,7 +215,7 @@ final class StatusTables: DoorTables {
     }
 
     /// Lets go of the one of the least use.
-    private func makeRoom(at now: Int64, _ limits: StatusRegistration.Limits) throws(SQLiteError) -> Bool {
+    private func makeRoom(at now: Int64, _ limits: StatusRegistration.Limits) throws(StoreError) -> Bool {
         let kinds: [(isRegistered: Int64, isUsed: Int64, latest: Int64)] = [
             (0, 0, now), (0, 1, now), (1, 0, now - limits.unused.milliseconds),
             (1, 1, now - limits.idle.milliseconds),
@@ -234,25 +234,25 @@ final class StatusTables: DoorTables {
         return false
     }
 
-    func noteUse(of key: StatusRegistration.Key, at now: Int64) throws(SQLiteError) {
+    func noteUse(of key: StatusRegistration.Key, at now: Int64) throws(StoreError) {
         try use.bind(1, now)
         try use.bind(2, key.installation)
         try use.run()
     }
 
-    func removeUnused(_ key: StatusRegistration.Key) throws(SQLiteError) {
+    func removeUnused(_ key: StatusRegistration.Key) throws(StoreError) {
         try deleteUnused.bind(1, key.installation)
         try deleteUnused.run()
     }
 
-    func forget(_ key: StatusRegistration.Key, version: UInt64) throws(SQLiteError) {
+    func forget(_ key: StatusRegistration.Key, version: UInt64) throws(StoreError) {
         try clear.bind(1, key.installation)
         try clear.bind(2, Int64(bitPattern: version))
         try clear.run()
     }
 
     /// - Returns: whether `body` wants more.
-    func forEach(of owner: Digest, _ body: ([UInt8]) -> Bool) throws(SQLiteError) -> Bool {
+    func forEach(of owner: Digest, _ body: ([UInt8]) -> Bool) throws(StoreError) -> Bool {
         try selectOwned.bind(1, owner)
         defer { selectOwned.reset() }
         while try selectOwned.step() {
@@ -262,20 +262,20 @@ final class StatusTables: DoorTables {
         return true
     }
 
-    private func count(of owner: Digest) throws(SQLiteError) -> Int {
+    private func count(of owner: Digest) throws(StoreError) -> Int {
         try countOwned.bind(1, owner)
         defer { countOwned.reset() }
         return try countOwned.step() ? Int(countOwned.integer(0)) : 0
     }
 
-    private func total() throws(SQLiteError) -> (installations: Int, bytes: Int) {
+    private func total() throws(StoreError) -> (installations: Int, bytes: Int) {
         defer { selectTotal.reset() }
         return try selectTotal.step() ? (Int(selectTotal.integer(0)), Int(selectTotal.integer(1))) : (0, 0)
     }
 
     // MARK: Messages
 
-    func results(of message: Digest) throws(SQLiteError) -> [UInt8]? {
+    func results(of message: Digest) throws(StoreError) -> [UInt8]? {
         try selectMessage.bind(1, message)
         defer { selectMessage.reset() }
         return try selectMessage.step() ? selectMessage.bytes(0) : nil
@@ -283,7 +283,7 @@ final class StatusTables: DoorTables {
 
     func remember(
         _ message: Digest, _ results: [UInt8], at now: Int64, forgettingBefore forgotten: Int64, most: Int
-    ) throws(SQLiteError) {
+    ) throws(StoreError) {
         try insertMessage.bind(1, message)
         try insertMessage.bind(2, now)
         try insertMessage.bind(3, bytes: results)

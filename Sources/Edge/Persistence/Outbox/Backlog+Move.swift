@@ -4,7 +4,7 @@ import Relay
 extension Backlog {
     func move(
         _ lane: LaneID, toApp app: String, on connection: borrowing Connection
-    ) throws(SQLiteError) {
+    ) throws(StoreError) {
         try Backlog.move(app: lane.app, host: lane.host, toApp: app, of: sharing?.held, on: connection)
         // They have lower numbers than what it has handed out.
         reached[LaneID(app: app, host: lane.host)] = nil
@@ -16,7 +16,7 @@ extension Backlog {
     static func move(
         app: String, host: LaneHost?, toApp other: String, of shards: Shards?,
         on connection: borrowing Connection
-    ) throws(SQLiteError) {
+    ) throws(StoreError) {
         let isOfLane = "app = ?1 AND (\(Schema.hostKey()) = ?2 OR ?2 IS NULL)"
         guard connection.database == nil else {
             let isMeant = shards == nil ? isOfLane : "\(isOfLane) \(connection.dialect.andHeld(4))"

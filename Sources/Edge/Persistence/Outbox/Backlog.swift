@@ -32,7 +32,7 @@ final class Backlog {
 
     init(
         _ connection: borrowing Connection, _ sharing: Sharing?, after earlier: Backlog? = nil
-    ) throws(SQLiteError) {
+    ) throws(StoreError) {
         self.sharing = sharing
         let dialect = connection.dialect
         insert = try Statement(
@@ -93,7 +93,7 @@ final class Backlog {
     }
 
     /// After a crash a device may have earlier ones in the backlog and later ones beside it: all go there.
-    private func takeStragglers(_ connection: borrowing Connection) throws(SQLiteError) {
+    private func takeStragglers(_ connection: borrowing Connection) throws(StoreError) {
         var stragglers: [(sequence: Int64, token: Digest, notBefore: Int64)] = []
         do {
             let rows = try Statement(
@@ -110,7 +110,7 @@ final class Backlog {
         }
         guard !stragglers.isEmpty else { return }
         let remove = try Statement("DELETE FROM notification WHERE sequence = ?", on: connection)
-        try connection.transaction { () throws(SQLiteError) in
+        try connection.transaction { () throws(StoreError) in
             for straggler in stragglers {
                 let notBefore = max(straggler.notBefore, try state(of: straggler.token).notBefore)
                 try take(straggler.sequence)
@@ -136,7 +136,7 @@ final class Backlog {
     // MARK: In
 
     /// - Returns: `false`: there are as many of the device as may be.
-    func add(_ request: StoreRequest, room: Int, at sequence: Int64) throws(SQLiteError) -> Bool {
+    func add(_ request: StoreRequest, room: Int, at sequence: Int64) throws(StoreError) -> Bool {
         let token = request.digests.token
         let device = try state(of: token)
         guard device.count < room else { return false }
@@ -151,7 +151,7 @@ final class Backlog {
         return true
     }
 
-    private func state(of token: Digest) throws(SQLiteError) -> (count: Int, rank: Int64, notBefore: Int64) {
+    private func state(of token: Digest) throws(StoreError) -> (count: Int, rank: Int64, notBefore: Int64) {
         try device.bind(1, token)
         defer { device.reset() }
         guard try device.step() else { return (0, 0, 0) }
@@ -159,13 +159,13 @@ final class Backlog {
     }
 
     /// Puts one there that is in `notification`, which stays there.
-    func take(_ sequence: Int64) throws(SQLiteError) {
+    func take(_ sequence: Int64) throws(StoreError) {
         try move.bind(1, sequence)
         try move.run()
     }
 
     /// All of a device wait until then.
-    func spare(_ token: Digest, until notBefore: Int64) throws(SQLiteError) {
+    func spare(_ token: Digest, until notBefore: Int64) throws(StoreError) {
         try spare.bind(1, token)
         try spare.bind(2, notBefore)
         try spare.run()
@@ -190,7 +190,7 @@ final class Backlog {
         left.append(sequence)
     }
 
-    func postpone(_ sequence: Int64, attempts: Int, notBefore: Int64) throws(SQLiteError) {
+    func postpone(_ sequence: Int64, attempts: Int, notBefore: Int64) throws(StoreError) {
         try count.bind(1, sequence)
         try count.bind(2, Int64(attempts))
         try count.run()
@@ -202,14 +202,14 @@ final class Backlog {
     }
 
     /// One that is not here was put off: those of its device that are wait as long.
-    func putOff(behind sequence: Int64, until notBefore: Int64) throws(SQLiteError) {
+    func putOff(behind sequence: Int64, until notBefore: Int64) throws(StoreError) {
         guard notBefore > 0 else { return }
         try putOffBehind.bind(1, sequence)
         try putOffBehind.bind(2, notBefore)
         try putOffBehind.run()
     }
 
-    func end(_ sequence: Int64) throws(SQLiteError) {
+    func end(_ sequence: Int64) throws(StoreError) {
         takeBack(sequence)
         if let sharing { return sharing.rows.leaveBacklog(sequence) }
         try delete.bind(1, sequence)
@@ -218,7 +218,7 @@ final class Backlog {
 
     // MARK: Out
 
-    func claim(_ claim: Claim) throws(SQLiteError) -> Claimed {
+    func claim(_ claim: Claim) throws(StoreError) -> Claimed {
         var found = Claimed()
         var reached = reached
         switch claim.kind {
@@ -226,7 +226,7 @@ final class Backlog {
             try expired.bind(1, claim.time)
             try expired.bind(2, claim.last)
             try bindShards(6, to: expired)
-            try take(from: expired, into: &found, claim) { (last, page) throws(SQLiteError) in
+            try take(from: expired, into: &found, claim) { (last, page) throws(StoreError) in
                 try expired.bind(3, page)
                 try expired.bind(4, last?.expiresAt ?? .min)
                 try expired.bind(5, last?.sequence ?? .min)
@@ -238,7 +238,7 @@ final class Backlog {
                 try spared.bind(4, range.1)
                 try spared.bind(5, claim.last)
                 try bindShards(8, to: spared)
-                try take(from: spared, into: &found, claim) { (last, page) throws(SQLiteError) in
+                try take(from: spared, into: &found, claim) { (last, page) throws(StoreError) in
                     try spared.bind(3, last?.notBefore ?? range.0)
                     try spared.bind(6, page)
                     try spared.bind(7, last?.sequence ?? .max)
@@ -251,7 +251,7 @@ final class Backlog {
                 try ready.bind(3, Int64(rank))
                 try ready.bind(5, claim.last)
                 try bindShards(7, to: ready)
-                try take(from: ready, into: &found, claim) { (last, page) throws(SQLiteError) in
+                try take(from: ready, into: &found, claim) { (last, page) throws(StoreError) in
                     try ready.bind(4, last?.sequence ?? start)
                     try ready.bind(6, page)
                 }
@@ -272,11 +272,11 @@ final class Backlog {
         return found
     }
 
-    private func bindShards(_ index: Int32, to statement: borrowing Statement) throws(SQLiteError) {
+    private func bindShards(_ index: Int32, to statement: borrowing Statement) throws(StoreError) {
         if let sharing { try statement.bind(index, bytes: sharing.held.bits) }
     }
 
-    private func bind(_ lane: LaneID, to statement: borrowing Statement) throws(SQLiteError) {
+    private func bind(_ lane: LaneID, to statement: borrowing Statement) throws(StoreError) {
         try statement.bind(1, lane.app)
         try statement.bind(2, lane.host.key)
     }
@@ -287,8 +287,8 @@ final class Backlog {
     /// - Parameter bind: Binds behind which row a page begins, `nil` being the first one, and how many there are in it.
     private func take(
         from statement: borrowing Statement, into found: inout Claimed, _ claim: Claim,
-        _ bind: (_ last: WaitingRow?, _ page: Int64) throws(SQLiteError) -> Void
-    ) throws(SQLiteError) {
+        _ bind: (_ last: WaitingRow?, _ page: Int64) throws(StoreError) -> Void
+    ) throws(StoreError) {
         let page = max(claim.limit, Backlog.page)
         var last: WaitingRow?
         var count = 0
@@ -311,7 +311,7 @@ final class Backlog {
 
     // MARK: At the start
 
-    func content() throws(SQLiteError) -> [LaneBacklog] {
+    func content() throws(StoreError) -> [LaneBacklog] {
         if let sharing { return try sharing.count(sharing.owned) }
         var found: [LaneBacklog] = []
         defer { lanes.reset() }
@@ -326,7 +326,7 @@ final class Backlog {
     }
 
     /// About the oldest: the first of each kind.
-    private func oldest(of lane: LaneID) throws(SQLiteError) -> Int64 {
+    private func oldest(of lane: LaneID) throws(StoreError) -> Int64 {
         var oldest = Int64.max
         for rank in 0..<Backlog.ranks {
             try bind(lane, to: ready)

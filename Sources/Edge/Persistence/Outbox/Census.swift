@@ -14,7 +14,7 @@ final class Census {
     /// The most nodes that are listed.
     private static let mostNodes = 64
 
-    init(_ connection: borrowing Connection) throws(SQLiteError) {
+    init(_ connection: borrowing Connection) throws(StoreError) {
         nodes = try Statement(
             """
             SELECT number, name, version, owner = ?1,
@@ -31,7 +31,7 @@ final class Census {
     }
 
     /// - Returns: `nil`: it is not time yet.
-    func take(for owner: [UInt8]) throws(SQLiteError) -> SharedNodes? {
+    func take(for owner: [UInt8]) throws(StoreError) -> SharedNodes? {
         let begun = EventLoop.monotonicNanoseconds
         guard begun >= next else { return nil }
         var found = SharedNodes(try nodes(owner), unseenOfNobody: NodeFigures())
@@ -55,7 +55,7 @@ final class Census {
         return found
     }
 
-    private func nodes(_ owner: [UInt8]) throws(SQLiteError) -> [SharedNode] {
+    private func nodes(_ owner: [UInt8]) throws(StoreError) -> [SharedNode] {
         try nodes.bind(1, bytes: owner)
         defer { nodes.reset() }
         var found: [SharedNode] = []

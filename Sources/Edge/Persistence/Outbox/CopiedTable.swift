@@ -25,7 +25,7 @@ struct CopiedTable {
             }
         }
 
-        func bind(_ index: Int32, to statement: borrowing Statement) throws(SQLiteError) {
+        func bind(_ index: Int32, to statement: borrowing Statement) throws(StoreError) {
             switch self {
             case .null: try statement.bind(index, bytes: nil)
             case .integer(let value): try statement.bind(index, value)
@@ -51,7 +51,7 @@ struct CopiedTable {
         /// - Parameter owner: The row that it is sealed for.
         func value(
             _ index: Int32, of row: borrowing Statement, _ owner: Sealed.Owner
-        ) throws(SQLiteError) -> Value {
+        ) throws(StoreError) -> Value {
             guard !row.isNull(index) else { return .null }
             switch kind {
             case .integer: return .integer(row.integer(index))
@@ -122,8 +122,8 @@ struct CopiedTable {
         }
     }
 
-    static func taken(_ what: String) -> SQLiteError {
-        SQLiteError(
+    static func taken(_ what: String) -> StoreError {
+        StoreError(
             code: SQLITE_ERROR, operation: .open,
             message: "\(what): a store is only copied to where there is none. Move it away first")
     }

@@ -9,7 +9,7 @@ final class GatewayWishes {
     private let dropLane: Statement
     private let allLanes: Statement
 
-    init(_ connection: borrowing Connection) throws(SQLiteError) {
+    init(_ connection: borrowing Connection) throws(StoreError) {
         insert = try Statement(
             """
             INSERT INTO wish (digest, app, host, since, until) VALUES (?, ?, ?, ?, ?) ON CONFLICT (digest) DO UPDATE
@@ -38,7 +38,7 @@ final class GatewayWishes {
 
     // MARK: Devices
 
-    func add(_ wish: DeviceWish) throws(SQLiteError) {
+    func add(_ wish: DeviceWish) throws(StoreError) {
         try insert.bind(1, wish.token)
         try insert.bind(2, wish.lane.app)
         try insert.bind(3, wish.lane.host.key)
@@ -47,17 +47,17 @@ final class GatewayWishes {
         try insert.run()
     }
 
-    func forget(_ tokens: [Digest]) throws(SQLiteError) {
+    func forget(_ tokens: [Digest]) throws(StoreError) {
         for token in tokens {
             try forget.bind(1, token)
             try forget.run()
         }
     }
 
-    func all() throws(SQLiteError) -> [DeviceWish] { try GatewayWishes.rows(of: wishes) }
+    func all() throws(StoreError) -> [DeviceWish] { try GatewayWishes.rows(of: wishes) }
 
     /// All that a statement finds: digest, app, host, since, until.
-    static func rows(of wishes: borrowing Statement) throws(SQLiteError) -> [DeviceWish] {
+    static func rows(of wishes: borrowing Statement) throws(StoreError) -> [DeviceWish] {
         var found: [DeviceWish] = []
         defer { wishes.reset() }
         while try wishes.step() {
@@ -73,7 +73,7 @@ final class GatewayWishes {
     // MARK: Lanes
 
     /// - Parameter record: `nil`: it stands as a new one.
-    func set(_ record: LaneRecord?, of lane: LaneID) throws(SQLiteError) {
+    func set(_ record: LaneRecord?, of lane: LaneID) throws(StoreError) {
         guard let record else {
             try dropLane.bind(1, lane.app)
             try dropLane.bind(2, lane.host.key)
@@ -91,7 +91,7 @@ final class GatewayWishes {
         try setLane.run()
     }
 
-    func lanes() throws(SQLiteError) -> [LaneID: LaneRecord] {
+    func lanes() throws(StoreError) -> [LaneID: LaneRecord] {
         var found: [LaneID: LaneRecord] = [:]
         defer { allLanes.reset() }
         while try allLanes.step() {

@@ -31,7 +31,7 @@ final class Identities {
     private static let stays =
         "(\(Schema.waits("identity.sequence")) OR coalesce(identity.ending, 0) = \(kept))"
 
-    init(_ connection: borrowing Connection, _ sharing: Sharing?) throws(SQLiteError) {
+    init(_ connection: borrowing Connection, _ sharing: Sharing?) throws(StoreError) {
         self.sharing = sharing
         insert = try Statement(
             "INSERT INTO identity (sequence, digest, content, accepted_at) VALUES (?, ?, ?, ?)",
@@ -59,7 +59,7 @@ final class Identities {
     }
 
     /// Page by page: a database sends all that a statement finds at once.
-    private func readAll(_ connection: borrowing Connection) throws(SQLiteError) {
+    private func readAll(_ connection: borrowing Connection) throws(StoreError) {
         let rows = try Statement(
             "SELECT sequence, digest, accepted_at FROM identity WHERE sequence > ? ORDER BY sequence LIMIT ?",
             on: connection)
@@ -83,7 +83,7 @@ final class Identities {
     private static let page: Int64 = 20_000
 
     /// All that were remembered at the start. Only the first call has them: they are read once, and kept by one.
-    func takeFilter(_ connection: borrowing Connection) throws(SQLiteError) -> IdentityFilter {
+    func takeFilter(_ connection: borrowing Connection) throws(StoreError) -> IdentityFilter {
         // Where others accept as well, nothing that one node knows is all.
         if sharing?.owned == .all, !hasFilter { try readAll(connection) }
         hasFilter = true
@@ -104,7 +104,7 @@ final class Identities {
 
     // MARK: One
 
-    func add(_ digests: SubmissionDigests, acceptedAt: Int64, at sequence: Int64) throws(SQLiteError) {
+    func add(_ digests: SubmissionDigests, acceptedAt: Int64, at sequence: Int64) throws(StoreError) {
         storedSinceForgetting += 1
         if let sharing {
             sharing.identities.enter(digests.identity, at: sequence)
@@ -119,8 +119,8 @@ final class Identities {
     }
 
     /// Returns what became of it, if it is known.
-    func result(of digests: SubmissionDigests) throws(SQLiteError) -> StoreResult? {
-        try look(for: digests.identity) { (sequence) throws(SQLiteError) in
+    func result(of digests: SubmissionDigests) throws(StoreError) -> StoreResult? {
+        try look(for: digests.identity) { (sequence) throws(StoreError) in
             guard Digest(find.pair(1)) == digests.content else { return .conflict }
             if isKept { return .alreadyKept(sequence: sequence) }
             switch try presentState() {
@@ -130,14 +130,14 @@ final class Identities {
         }
     }
 
-    func state(of identity: Digest) throws(SQLiteError) -> NotificationState? {
-        try look(for: identity) { (_) throws(SQLiteError) in try presentState() }
+    func state(of identity: Digest) throws(StoreError) -> NotificationState? {
+        try look(for: identity) { (_) throws(StoreError) in try presentState() }
     }
 
     /// Calls `found` while ``find`` stands on its row.
     private func look<Value>(
-        for identity: Digest, _ found: (Int64) throws(SQLiteError) -> Value
-    ) throws(SQLiteError) -> Value? {
+        for identity: Digest, _ found: (Int64) throws(StoreError) -> Value
+    ) throws(StoreError) -> Value? {
         var value: Value?
         if let sharing {
             guard let sequence = try sharing.identities.sequence(of: identity) else { return nil }
@@ -146,7 +146,7 @@ final class Identities {
             defer { find.reset() }
             return try find.step() ? try found(sequence) : nil
         }
-        _ = try known.first(of: identity) { (sequence) throws(SQLiteError) in
+        _ = try known.first(of: identity) { (sequence) throws(StoreError) in
             try find.bind(1, sequence)
             defer { find.reset() }
             guard try find.step(), Digest(find.pair(0)) == identity else { return false }
@@ -157,30 +157,30 @@ final class Identities {
     }
 
     /// Reads the state of the row that ``find`` stands on.
-    private func presentState() throws(SQLiteError) -> NotificationState {
+    private func presentState() throws(StoreError) -> NotificationState {
         if find.integer(5) != 0 || isKept { return .waiting }
         // Nothing is written down for the usual end.
         guard !find.isNull(2) else { return .ended(.delivered) }
         let detail = find.isNull(4) ? nil : find.text(4)
         guard let ending = Ending(code: find.integer(2), reason: find.text(3), detail: detail) else {
-            throw SQLiteError(code: SQLITE_CORRUPT, operation: .step, message: "an unknown ending")
+            throw StoreError(code: SQLITE_CORRUPT, operation: .step, message: "an unknown ending")
         }
         return .ended(ending)
     }
 
     private var isKept: Bool { !find.isNull(2) && find.integer(2) == Identities.kept }
 
-    func sequence(of identity: Digest) throws(SQLiteError) -> Int64? {
+    func sequence(of identity: Digest) throws(StoreError) -> Int64? {
         try look(for: identity) { $0 }
     }
 
     /// A door has it in tables of its own.
-    func keep(_ sequence: Int64) throws(SQLiteError) { try end(sequence, Identities.kept) }
+    func keep(_ sequence: Int64) throws(StoreError) { try end(sequence, Identities.kept) }
 
     /// The usual end of one that was kept.
-    func deliver(_ sequence: Int64) throws(SQLiteError) { try end(sequence, nil) }
+    func deliver(_ sequence: Int64) throws(StoreError) { try end(sequence, nil) }
 
-    private func end(_ sequence: Int64, _ code: Int64?) throws(SQLiteError) {
+    private func end(_ sequence: Int64, _ code: Int64?) throws(StoreError) {
         try sharing?.rows.write()
         if let code { try end.bind(1, code) } else { try end.bind(1, nil) }
         try end.bind(2, nil)
@@ -190,7 +190,7 @@ final class Identities {
     }
 
     /// Writes down another end than the usual one.
-    func finish(_ sequence: Int64, _ ending: Ending) throws(SQLiteError) {
+    func finish(_ sequence: Int64, _ ending: Ending) throws(StoreError) {
         try sharing?.rows.write()
         try end.bind(1, ending.code)
         try end.bind(2, ending.reason?.code)
@@ -202,11 +202,11 @@ final class Identities {
     // MARK: Forgetting
 
     /// It waited for longer than identities are remembered.
-    func forget(_ sequence: Int64) throws(SQLiteError) {
+    func forget(_ sequence: Int64) throws(StoreError) {
         try forget(after: sequence - 1, upTo: sequence, limit: 1) { _, _ in true }
     }
 
-    func forget(acceptedBefore: Int64) throws(SQLiteError) {
+    func forget(acceptedBefore: Int64) throws(StoreError) {
         let limit = max(Identities.forgottenAtOnce, 2 * storedSinceForgetting)
         var excess = (try sharing?.identities.remembered() ?? known.count) - Identities.mostIdentities
         storedSinceForgetting = 0
@@ -223,7 +223,7 @@ final class Identities {
     private func forget(
         after first: Int64, upTo last: Int64, limit: Int,
         while isOver: (_ acceptedAt: Int64, _ isWaiting: Bool) -> Bool
-    ) throws(SQLiteError) -> Int64 {
+    ) throws(StoreError) -> Int64 {
         try sharing?.rows.write()
         var reached = first
         var room = limit

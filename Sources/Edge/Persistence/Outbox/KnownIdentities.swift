@@ -24,8 +24,8 @@ struct KnownIdentities {
 
     /// The first of those that may be it of which `isIt` says that it is.
     func first(
-        of identity: Digest, where isIt: (Int64) throws(SQLiteError) -> Bool
-    ) throws(SQLiteError) -> Int64? {
+        of identity: Digest, where isIt: (Int64) throws(StoreError) -> Bool
+    ) throws(StoreError) -> Int64? {
         try tables[KnownIdentities.place(identity)].first(identity.high, where: isIt)
     }
 
@@ -87,8 +87,8 @@ private struct Table {
     private func after(_ index: Int) -> Int { index + 1 == slots.count ? 0 : index + 1 }
 
     func first(
-        _ digest: UInt64, where isIt: (Int64) throws(SQLiteError) -> Bool
-    ) throws(SQLiteError) -> Int64? {
+        _ digest: UInt64, where isIt: (Int64) throws(StoreError) -> Bool
+    ) throws(StoreError) -> Int64? {
         guard count > 0 else { return nil }
         var index = home(digest)
         while slots[index] != 0 {

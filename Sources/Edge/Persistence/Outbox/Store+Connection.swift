@@ -4,8 +4,8 @@ import Relay
 extension Store {
     /// Whether a commit was made although it failed, since only its answer was lost: the next connection sees that.
     func isCommitted(
-        after error: SQLiteError, storing stored: [Int64]
-    ) throws(SQLiteError) -> Bool {
+        after error: StoreError, storing stored: [Int64]
+    ) throws(StoreError) -> Bool {
         guard error.isConnectionLost, let database = connection.database else { return false }
         // While an earlier one is not known, this one was not begun.
         guard lost == nil else { return false }
@@ -13,7 +13,7 @@ extension Store {
         guard commit != database.lastCommitted else { return false }
         lost = (stored, commit)
         // The next one may have to find out.
-        do throws(SQLiteError) { try database.connect() } catch { return false }
+        do throws(StoreError) { try database.connect() } catch { return false }
         lost = nil
         return database.lastCommitted == commit
     }
@@ -21,14 +21,14 @@ extension Store {
     /// Makes a connection if there is none. What a commit of an earlier one has stored although it was said to have failed
     /// stays, since it may have come to another node meanwhile, which has called it stored: this node gets it as what
     /// others store for it. Whoever submitted it got `busy` and comes again, and it is known then.
-    func connect() throws(SQLiteError) {
+    func connect() throws(StoreError) {
         guard let database = connection.database else { return }
         try database.connect()
         if let sharing { backlog.giveUp(sharing.connected()) }
         if database.isUncounted { try countAnew(database) }
         guard let (stored, commit) = lost else { return }
         if database.lastCommitted >= commit, !stored.isEmpty {
-            try connection.transaction { () throws(SQLiteError) in
+            try connection.transaction { () throws(StoreError) in
                 for sequence in stored {
                     try backlog.take(sequence)
                     for change in [
@@ -47,14 +47,14 @@ extension Store {
 
     /// The database went back: what waits there now for this node is not what it has counted. It comes in anew, as what others
     /// have stored, but for what is in memory. What was counted and is there too is counted twice, and so asked for in vain.
-    private func countAnew(_ database: Database) throws(SQLiteError) {
+    private func countAnew(_ database: Database) throws(StoreError) {
         guard let sharing else { return }
         let change = try Statement(
             """
             UPDATE backlog SET late = true
             WHERE NOT late AND \(Dialect.isOf(1)) AND sequence <> ALL(CAST(?2 AS BIGINT[]))
             """, on: connection)
-        try connection.transaction { () throws(SQLiteError) in
+        try connection.transaction { () throws(StoreError) in
             try change.bind(1, bytes: sharing.owned.bits)
             try change.bind(2, "{\(backlog.claimed.map(String.init).joined(separator: ","))}")
             try change.run()
@@ -71,7 +71,7 @@ extension Store {
     /// - Returns: A result for each `store` and `lookUp`, and for each of `writes` why nothing of it was done, or `nil`.
     func commit(
         _ changes: [OutboxChange], _ writes: [DoorWrite] = []
-    ) throws(SQLiteError) -> (results: [StoreResult], failures: [SQLiteError?]) {
+    ) throws(StoreError) -> (results: [StoreResult], failures: [StoreError?]) {
         guard let database = connection.database, sharing != nil else {
             return try commitOnce(changes, writes)
         }
@@ -87,9 +87,9 @@ extension Store {
     /// Another node may be in the way for a moment.
     private func commitInsistently(
         _ changes: [OutboxChange], _ writes: [DoorWrite]
-    ) throws(SQLiteError) -> (results: [StoreResult], failures: [SQLiteError?]) {
+    ) throws(StoreError) -> (results: [StoreResult], failures: [StoreError?]) {
         for _ in 1..<Store.mostTries {
-            do throws(SQLiteError) {
+            do throws(StoreError) {
                 return try commitOnce(changes, writes)
             } catch  where error.isCollision {}
         }

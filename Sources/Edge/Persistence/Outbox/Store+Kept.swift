@@ -5,7 +5,7 @@ extension Store {
     /// A door has written it into its tables with this commit: it leaves the outbox.
     ///
     /// - Returns: Its number; `nil`: the outbox does not have it.
-    func keep(_ identity: Digest) throws(SQLiteError) -> Int64? {
+    func keep(_ identity: Digest) throws(StoreError) -> Int64? {
         guard let sequence = try identities.sequence(of: identity) else { return nil }
         try takeAway(sequence)
         try identities.keep(sequence)
@@ -13,7 +13,7 @@ extension Store {
     }
 
     /// It has come to its end.
-    func keptEnded(_ end: KeptEnd) throws(SQLiteError) {
+    func keptEnded(_ end: KeptEnd) throws(StoreError) {
         if end.ending == .delivered {
             try identities.deliver(end.sequence)
         } else {

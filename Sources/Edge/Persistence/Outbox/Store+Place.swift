@@ -28,7 +28,7 @@ extension Store {
                     """)
         case .missing:
             let what = "\(file.path) was deleted or moved while the node ran"
-            do throws(SQLiteError) {
+            do throws(StoreError) {
                 // It may have been saved before, when something else stood there.
                 try save(file.path)
                 try StoreFile.restore(file.path)
@@ -43,7 +43,7 @@ extension Store {
             }
         case .replaced:
             let what = "another file stands at \(file.path) than the node has open: nothing more is stored"
-            do throws(SQLiteError) {
+            do throws(StoreError) {
                 if !isSaved { try save(file.path) }
                 return .unwritten(
                     reason:
@@ -60,7 +60,7 @@ extension Store {
 
     /// With the file that was written anew.
     private func goOn(at path: String, _ reason: String) -> Displacement {
-        do throws(SQLiteError) {
+        do throws(StoreError) {
             return .written(try Store(.file(path), after: self), reason: reason)
         } catch {
             return .unwritten(reason: "\(reason), and can't be opened: \(error)")
@@ -68,7 +68,7 @@ extension Store {
     }
 
     /// Writes all that the open files hold beside them.
-    private func save(_ path: String) throws(SQLiteError) {
+    private func save(_ path: String) throws(StoreError) {
         // Its log would be deleted by name with the last connection, and another file has that name.
         connection.keepLog()
         let unfinished = path + ".saving"

@@ -1,7 +1,7 @@
 import Relay
 
 extension Store {
-    func notifications(_ sequences: [Int64]) throws(SQLiteError) -> [Int64: Notification] {
+    func notifications(_ sequences: [Int64]) throws(StoreError) -> [Int64: Notification] {
         var found: [Int64: Notification] = [:]
         defer { selectNotification.reset() }
         for sequence in sequences {
@@ -12,10 +12,10 @@ extension Store {
         return found
     }
 
-    func claim(_ claim: Claim) throws(SQLiteError) -> Claimed { try backlog.claim(claim) }
+    func claim(_ claim: Claim) throws(StoreError) -> Claimed { try backlog.claim(claim) }
 
     /// Returns the highest of all numbers in the store.
-    func highest() throws(SQLiteError) -> Int64 {
+    func highest() throws(StoreError) -> Int64 {
         try connection.firstInteger(
             """
             SELECT max(sequence) FROM (SELECT max(sequence) AS sequence FROM notification
@@ -23,11 +23,11 @@ extension Store {
             """) ?? 0
     }
 
-    func divide(_ request: ShareRequest) throws(SQLiteError) -> Share {
+    func divide(_ request: ShareRequest) throws(StoreError) -> Share {
         try sharing?.divide(request, backlog, on: connection) ?? Share()
     }
 
-    func content() throws(SQLiteError) -> OutboxContent {
+    func content() throws(StoreError) -> OutboxContent {
         var content = OutboxContent(
             backlog: try backlog.content(), lastSequence: sharing == nil ? nextSequence - 1 : try highest())
         let waiting = try Statement(

@@ -41,7 +41,7 @@ final class Store {
     var lost: (stored: [Int64], commit: Int64)?
 
     /// - Parameter earlier: The one whose file was written anew: what it has handed out is handed out.
-    init(_ place: StorePlace, after earlier: Store? = nil) throws(SQLiteError) {
+    init(_ place: StorePlace, after earlier: Store? = nil) throws(StoreError) {
         if case .file(let path) = place { try StoreFile.lookForSaved(path) }
         let connection = try Connection(place, for: .sharing)
         try Schema.prepare(connection)
@@ -107,15 +107,15 @@ final class Store {
     /// See ``commit(_:_:)``.
     func commitOnce(
         _ changes: [OutboxChange], _ writes: [DoorWrite]
-    ) throws(SQLiteError) -> (results: [StoreResult], failures: [SQLiteError?]) {
+    ) throws(StoreError) -> (results: [StoreResult], failures: [StoreError?]) {
         var results: [StoreResult] = []
-        var failures: [SQLiteError?] = []
+        var failures: [StoreError?] = []
         var hasForgotten = false
         let firstSequence = nextSequence
         identities.begin()
         stored = []
         try transaction.begin(on: connection)
-        do throws(SQLiteError) {
+        do throws(StoreError) {
             try connection.database?.tellOfSetBack()
             try sharing?.identities.prepare(changes)
             for change in changes {
@@ -191,7 +191,7 @@ final class Store {
     // MARK: Doors
 
     /// Makes a door's tables, or brings them up to date.
-    func open(_ kind: any DoorTables.Type) throws(SQLiteError) {
+    func open(_ kind: any DoorTables.Type) throws(StoreError) {
         try DoorSchema.prepare(kind, on: connection)
         doors[ObjectIdentifier(kind)] = try kind.init(connection)
     }
@@ -204,11 +204,11 @@ final class Store {
         return tables
     }
 
-    private func failure(of write: DoorWrite) throws(SQLiteError) -> SQLiteError? {
+    private func failure(of write: DoorWrite) throws(StoreError) -> StoreError? {
         try savepoint.run()
         // What has failed until here is not this one's failure.
         try connection.settle()
-        do throws(SQLiteError) {
+        do throws(StoreError) {
             try write.run(self)
             try sharing?.rows.write()
             try release.run()
@@ -224,14 +224,14 @@ final class Store {
         }
     }
 
-    func takeAway(_ sequence: Int64) throws(SQLiteError) {
+    func takeAway(_ sequence: Int64) throws(StoreError) {
         guard backlog.hasHandedOut(sequence) else { return try deleteNotifications(sequence...sequence) }
         try backlog.end(sequence)
     }
 
     // MARK: Changes
 
-    private func add(_ request: StoreRequest) throws(SQLiteError) -> StoreResult {
+    private func add(_ request: StoreRequest) throws(StoreError) -> StoreResult {
         // Whether it waits still is seen by its row.
         try deleteDelivered()
         if let result = try identities.result(of: request.digests) { return result }
@@ -261,7 +261,7 @@ final class Store {
     }
 
     /// As delivered: of that no more is written.
-    private func remember(_ digests: SubmissionDigests, acceptedAt: Int64) throws(SQLiteError) {
+    private func remember(_ digests: SubmissionDigests, acceptedAt: Int64) throws(StoreError) {
         guard try identities.result(of: digests) == nil else { return }
         try identities.add(digests, acceptedAt: acceptedAt, at: try nextNumber())
         if sharing == nil { nextSequence += 1 }
@@ -272,15 +272,15 @@ final class Store {
         return .tooMany
     }
 
-    private func nextNumber() throws(SQLiteError) -> Int64 {
+    private func nextNumber() throws(StoreError) -> Int64 {
         try sharing?.identities.takeNumber() ?? nextSequence
     }
 
-    func state(of identity: Digest) throws(SQLiteError) -> NotificationState? {
+    func state(of identity: Digest) throws(StoreError) -> NotificationState? {
         try identities.state(of: identity)
     }
 
-    private func finish(_ sequence: Int64, _ ending: Ending) throws(SQLiteError) {
+    private func finish(_ sequence: Int64, _ ending: Ending) throws(StoreError) {
         let isForgotten = sequence <= identities.forgottenUpTo
         if ending == .delivered, !isForgotten, !backlog.hasHandedOut(sequence) {
             if let sharing { sharing.rows.leave(sequence) } else { delivered.append(sequence) }
@@ -292,7 +292,7 @@ final class Store {
         if isForgotten || !ending.isRemembered { try identities.forget(sequence) }
     }
 
-    private func postpone(_ sequence: Int64, attempts: Int, notBefore: Int64) throws(SQLiteError) {
+    private func postpone(_ sequence: Int64, attempts: Int, notBefore: Int64) throws(StoreError) {
         guard !backlog.hasHandedOut(sequence) else {
             return try backlog.postpone(sequence, attempts: attempts, notBefore: notBefore)
         }
@@ -303,7 +303,7 @@ final class Store {
         try backlog.putOff(behind: sequence, until: notBefore)
     }
 
-    private func shelve(_ token: Digest, _ sequences: [Int64], notBefore: Int64) throws(SQLiteError) {
+    private func shelve(_ token: Digest, _ sequences: [Int64], notBefore: Int64) throws(StoreError) {
         for sequence in sequences {
             guard !backlog.hasHandedOut(sequence) else {
                 backlog.takeBack(sequence)
@@ -315,7 +315,7 @@ final class Store {
         try backlog.spare(token, until: notBefore)
     }
 
-    private func deleteDelivered() throws(SQLiteError) {
+    private func deleteDelivered() throws(StoreError) {
         guard !delivered.isEmpty else { return }
         delivered.sort()
         var run = delivered[0]...delivered[0]
@@ -331,7 +331,7 @@ final class Store {
         delivered.removeAll(keepingCapacity: delivered.capacity <= 4096)
     }
 
-    private func deleteNotifications(_ sequences: ClosedRange<Int64>) throws(SQLiteError) {
+    private func deleteNotifications(_ sequences: ClosedRange<Int64>) throws(StoreError) {
         try deleteNotifications.bind(1, sequences.lowerBound)
         try deleteNotifications.bind(2, sequences.upperBound)
         try deleteNotifications.run()

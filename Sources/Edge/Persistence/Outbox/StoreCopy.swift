@@ -19,7 +19,7 @@ package final class StoreCopy {
     static let page: Int64 = 2000
 
     /// - Parameter target: Holds nothing, or a copy that was cut short.
-    package init(from source: StorePlace, to target: StorePlace) throws(SQLiteError) {
+    package init(from source: StorePlace, to target: StorePlace) throws(StoreError) {
         self.source = try Connection(source, for: .owning)
         try Schema.prepare(self.source)
         switch target {
@@ -39,7 +39,7 @@ package final class StoreCopy {
     /// Copies all.
     ///
     /// - Parameter onProgress: Called after each page, with how many rows of the table there are in the target.
-    package func run(_ onProgress: (_ table: String, _ rows: Int64) -> Void) throws(SQLiteError) {
+    package func run(_ onProgress: (_ table: String, _ rows: Int64) -> Void) throws(StoreError) {
         for kind in DoorTableKinds.all where try DoorSchema.steps(of: kind, on: source) > 0 {
             // An earlier version may have written it.
             try DoorSchema.prepare(kind, on: source)
@@ -57,24 +57,24 @@ package final class StoreCopy {
         // What were still in it would be lost with it.
         try target.emptyLog()
         guard chmod(unfinished, 0o600) == 0, rename(unfinished, finished) == 0 else {
-            throw SQLiteError(
+            throw StoreError(
                 code: SQLITE_CANTOPEN, operation: .open, message: "\(unfinished) can't be renamed")
         }
         for suffix in ["-wal", "-shm"] { unlink(unfinished + suffix) }
     }
 
     /// Fills in what only a database has of some rows.
-    private func complete() throws(SQLiteError) {
+    private func complete() throws(StoreError) {
         if try DoorSchema.steps(of: BitwardenTables.self, on: target) > 0 {
-            try target.transaction { () throws(SQLiteError) in try BitwardenTables.complete(target) }
+            try target.transaction { () throws(StoreError) in try BitwardenTables.complete(target) }
         }
         if try DoorSchema.steps(of: MailboxTables.self, on: target) > 0 {
-            try target.transaction { () throws(SQLiteError) in try MailboxTables.complete(target) }
+            try target.transaction { () throws(StoreError) in try MailboxTables.complete(target) }
         }
     }
 
     /// The addresses of mailboxes by their numbers.
-    static func addresses(of source: borrowing Connection) throws(SQLiteError) -> [Int64: Digest] {
+    static func addresses(of source: borrowing Connection) throws(StoreError) -> [Int64: Digest] {
         guard try DoorSchema.steps(of: MailboxTables.self, on: source) > 0 else { return [:] }
         let rows = try Statement("SELECT number, address FROM mailbox", on: source)
         var found: [Int64: Digest] = [:]
@@ -84,7 +84,7 @@ package final class StoreCopy {
 
     private func copy(
         _ table: CopiedTable, _ onProgress: (_ table: String, _ rows: Int64) -> Void
-    ) throws(SQLiteError) {
+    ) throws(StoreError) {
         let mailboxes = table.isOfMessages ? try StoreCopy.addresses(of: source) : [:]
         let columns = table.columns.map(\.name).joined(separator: ", ")
         let paging = table.key.map { "WHERE \($0) > ?1 ORDER BY \($0) LIMIT \(StoreCopy.page)" } ?? ""
@@ -104,7 +104,7 @@ package final class StoreCopy {
         repeat {
             count = 0
             if table.key != nil { try last.bind(1, to: select) }
-            try target.transaction { () throws(SQLiteError) in
+            try target.transaction { () throws(StoreError) in
                 while try select.step() {
                     for (index, column) in table.columns.enumerated() {
                         let value = try column.value(
@@ -123,7 +123,7 @@ package final class StoreCopy {
         if let counter = table.counter { try copyCounter(of: table, counter) }
         let (there, here) = (try rows(of: table, in: source), try rows(of: table, in: target))
         guard there == here else {
-            throw SQLiteError(
+            throw StoreError(
                 code: SQLITE_ERROR, operation: .step,
                 message: "\(table.name) has \(there) rows, and its copy \(here)")
         }
@@ -131,14 +131,14 @@ package final class StoreCopy {
 
     private func rows(
         of table: CopiedTable, in connection: borrowing Connection
-    ) throws(SQLiteError) -> Int64 {
+    ) throws(StoreError) -> Int64 {
         try connection.firstInteger("SELECT count(*) FROM \(table.name)") ?? 0
     }
 
     /// Numbers that were given are not given again, also those of rows that are gone.
     private func copyCounter(
         of table: CopiedTable, _ counter: CopiedTable.Counter
-    ) throws(SQLiteError) {
+    ) throws(StoreError) {
         let sequence = "pg_get_serial_sequence('\(table.name)', 'number')"
         let highest = "SELECT max(number) FROM \(table.name)"
         let last =

@@ -3,7 +3,7 @@ import Relay
 /// A notification as columns, in and out.
 extension Statement {
     /// Binds columns 1 to 10, and, where the statement has them, those of a prepared push: 11 and 12.
-    func bind(_ request: StoreRequest, at sequence: Int64) throws(SQLiteError) {
+    func bind(_ request: StoreRequest, at sequence: Int64) throws(StoreError) {
         let notification = request.notification
         try bind(1, sequence)
         try bind(2, high: notification.id.high, low: notification.id.low)
@@ -42,7 +42,7 @@ extension Statement {
             notBefore: integer(13), expiresAt: integer(7))
     }
 
-    func notification() throws(SQLiteError) -> Notification {
+    func notification() throws(StoreError) -> Notification {
         let id = pair(1)
         let owner = Sealed.Owner.waiting(sequence: integer(0), id: id, token: Digest(pair(11)))
         let message = try sealedText(5, as: Sealed.message, of: owner)

@@ -15,7 +15,7 @@ struct Connection: ~Copyable {
     /// Once for the process. Where somebody has opened a database before, it changes nothing.
     private static let countsNoMemory = onionbell_sqlite3_count_no_memory()
 
-    init(_ place: StorePlace, for access: StoreAccess) throws(SQLiteError) {
+    init(_ place: StorePlace, for access: StoreAccess) throws(StoreError) {
         if case .file(let path) = place, access == .inspecting {
             leftOver = Connection.indexToCome(path)
         } else {
@@ -28,12 +28,12 @@ struct Connection: ~Copyable {
     }
 
     /// To a file and the log beside it, whether they belong together or not.
-    init(looking path: String) throws(SQLiteError) {
+    init(looking path: String) throws(StoreError) {
         leftOver = Connection.indexToCome(path)
         engine = .file(try Connection.open(path: path, for: .inspecting))
     }
 
-    private static func openOwn(path: String, for access: StoreAccess) throws(SQLiteError) -> OpaquePointer {
+    private static func openOwn(path: String, for access: StoreAccess) throws(StoreError) -> OpaquePointer {
         if access != .reading { try FileRun.check(path) }
         return try open(path: path, for: access)
     }
@@ -44,14 +44,14 @@ struct Connection: ~Copyable {
     }
 
     /// To what the file holds without its log.
-    init(unchanging path: String) throws(SQLiteError) {
+    init(unchanging path: String) throws(StoreError) {
         leftOver = nil
         engine = .file(try Connection.open(path: path, for: .inspecting, isWhole: true))
     }
 
     private static func open(
         path: String, for purpose: StoreAccess, isWhole: Bool? = nil
-    ) throws(SQLiteError) -> OpaquePointer {
+    ) throws(StoreError) -> OpaquePointer {
         _ = Connection.countsNoMemory
         var handle: OpaquePointer?
         // The store's thread is the only one to use it: SQLite needs no locks of its own.
@@ -66,7 +66,7 @@ struct Connection: ~Copyable {
         guard code == SQLITE_OK, let handle else {
             let message = handle.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
             sqlite3_close_v2(handle)  // SQLite gives a handle even when it fails
-            throw SQLiteError(code: code, operation: .open, message: message)
+            throw StoreError(code: code, operation: .open, message: message)
         }
         sqlite3_busy_timeout(handle, Connection.patience)
         if purpose == .inspecting { _ = onionbell_sqlite3_keep_log(handle) }
@@ -103,12 +103,12 @@ struct Connection: ~Copyable {
     var dialect: Dialect { database == nil ? .sqlite : .postgreSQL }
 
     /// Runs statements that bring no rows.
-    func execute(_ sql: String) throws(SQLiteError) {
+    func execute(_ sql: String) throws(StoreError) {
         switch engine {
         case .file(let handle):
             let code = sqlite3_exec(handle, sql, nil, nil, nil)
             guard code == SQLITE_OK else {
-                throw SQLiteError(
+                throw StoreError(
                     code: code, operation: .step, message: String(cString: sqlite3_errmsg(handle)))
             }
         case .database(let database): try database.execute(sql)
@@ -118,9 +118,9 @@ struct Connection: ~Copyable {
     // MARK: Transactions
 
     /// Makes all that `body` changes, or nothing.
-    func transaction<Value>(_ body: () throws(SQLiteError) -> Value) throws(SQLiteError) -> Value {
+    func transaction<Value>(_ body: () throws(StoreError) -> Value) throws(StoreError) -> Value {
         try begin()
-        do throws(SQLiteError) {
+        do throws(StoreError) {
             let value = try body()
             try commit()
             return value
@@ -130,14 +130,14 @@ struct Connection: ~Copyable {
         }
     }
 
-    func begin() throws(SQLiteError) {
+    func begin() throws(StoreError) {
         switch engine {
         case .file: try execute("BEGIN IMMEDIATE")
         case .database(let database): try database.begin()
         }
     }
 
-    func commit() throws(SQLiteError) {
+    func commit() throws(StoreError) {
         switch engine {
         case .file: try execute("COMMIT")
         case .database(let database): try database.commit()
@@ -160,20 +160,20 @@ struct Connection: ~Copyable {
     }
 
     /// Throws the first failure of what was changed so far: SQLite tells at once, PostgreSQL when it is asked.
-    func settle() throws(SQLiteError) {
+    func settle() throws(StoreError) {
         if case .database(let database) = engine { try database.settle() }
     }
 
     /// Empties the write-ahead log: waits for nobody.
     ///
     /// - Throws: Somebody reads it just now, or the disk doesn't take it. All is still in the file and its log.
-    func emptyLog() throws(SQLiteError) {
+    func emptyLog() throws(StoreError) {
         guard case .file(let handle) = engine else { return }
         sqlite3_busy_timeout(handle, 0)
         let code = sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
         sqlite3_busy_timeout(handle, Connection.patience)
         guard code == SQLITE_OK else {
-            throw SQLiteError(code: code, operation: .step, message: String(cString: sqlite3_errmsg(handle)))
+            throw StoreError(code: code, operation: .step, message: String(cString: sqlite3_errmsg(handle)))
         }
     }
 
@@ -181,12 +181,12 @@ struct Connection: ~Copyable {
     func keepLog() { if case .file(let handle) = engine { _ = onionbell_sqlite3_keep_log(handle) } }
 
     /// The first column of the first row.
-    func firstText(_ sql: String) throws(SQLiteError) -> String? {
+    func firstText(_ sql: String) throws(StoreError) -> String? {
         let statement = try Statement(sql, on: self)
         return try statement.step() ? statement.text(0) : nil
     }
 
-    func firstInteger(_ sql: String) throws(SQLiteError) -> Int64? {
+    func firstInteger(_ sql: String) throws(StoreError) -> Int64? {
         let statement = try Statement(sql, on: self)
         return try statement.step() ? statement.integer(0) : nil
     }

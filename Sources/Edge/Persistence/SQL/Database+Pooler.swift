@@ -3,7 +3,7 @@ import PostgreSQL
 extension Database {
     /// A pooler that gives away the server's connection between two transactions lends the same one to somebody else meanwhile:
     /// what was set or prepared on it is gone, or another's.
-    func refusePooledTransactions() throws(SQLiteError) {
+    func refusePooledTransactions() throws(StoreError) {
         let ask = "SELECT CAST(pg_backend_pid() AS BIGINT)"
         guard let mine = try firstInteger(ask) else { return }
         var another: Int64?
@@ -19,6 +19,6 @@ extension Database {
             if DatabaseAdvice.isPooled(error) { another = mine }
         }
         guard another == mine else { return }
-        throw SQLiteError(PostgreSQLError(message: DatabaseAdvice.pooled), .open)
+        throw StoreError(PostgreSQLError(message: DatabaseAdvice.pooled), .open)
     }
 }

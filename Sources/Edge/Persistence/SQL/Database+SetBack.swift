@@ -39,9 +39,9 @@ extension Database {
     private static let start: Int64 = 1_767_225_600_000
 
     /// A commit fails once where the database went back, so that the operator hears of it.
-    func tellOfSetBack() throws(SQLiteError) {
+    func tellOfSetBack() throws(StoreError) {
         guard let reason = setBack else { return }
         setBack = nil
-        throw SQLiteError(setBack: reason)
+        throw StoreError(setBack: reason)
     }
 }

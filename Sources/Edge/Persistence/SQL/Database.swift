@@ -42,14 +42,14 @@ final class Database {
     /// Seconds that a start waits for the end of a lease of a node that may have been killed.
     private static let longestWait = 20
 
-    init(_ place: DatabasePlace, for access: StoreAccess) throws(SQLiteError) {
+    init(_ place: DatabasePlace, for access: StoreAccess) throws(StoreError) {
         self.place = place
         self.access = access
         seal = AES256SIV(derivedFrom: place.key, for: "rows of a shared store")
         do throws(PostgreSQLError) {
             connection = try PostgreSQLConnection(place.address)
         } catch {
-            throw SQLiteError(error, .open)
+            throw StoreError(error, .open)
         }
         connection.onConnected = { [unowned self] connection throws(PostgreSQLError) in
             try connection.execute(DatabaseSchema.session)
@@ -63,7 +63,7 @@ final class Database {
         guard hasLease else { return }
         try refusePooledTransactions()
         try join()
-        do throws(SQLiteError) {
+        do throws(StoreError) {
             // While it waited for the lease, a copy may have been begun.
             try DatabaseSchema.check(self, for: access)
             if access == .copying { try DatabaseSchema.beginCopy(self) }
@@ -98,12 +98,12 @@ final class Database {
     }
 
     func translated<Value>(
-        _ operation: SQLiteError.Operation = .step, _ body: () throws(PostgreSQLError) -> Value
-    ) throws(SQLiteError) -> Value {
+        _ operation: StoreError.Operation = .step, _ body: () throws(PostgreSQLError) -> Value
+    ) throws(StoreError) -> Value {
         do throws(PostgreSQLError) {
             return try body()
         } catch {
-            throw SQLiteError(error, operation)
+            throw StoreError(error, operation)
         }
     }
 
@@ -111,37 +111,37 @@ final class Database {
 
     func statement(_ sql: String) -> PostgreSQLStatement { PostgreSQLStatement(sql, on: connection) }
 
-    func execute(_ sql: String) throws(SQLiteError) {
+    func execute(_ sql: String) throws(StoreError) {
         try translated { () throws(PostgreSQLError) in try connection.execute(sql) }
     }
 
-    func firstInteger(_ sql: String) throws(SQLiteError) -> Int64? {
+    func firstInteger(_ sql: String) throws(StoreError) -> Int64? {
         let statement = statement(sql)
         return try translated { () throws(PostgreSQLError) in
             try statement.step() ? statement.integer(0) : nil
         }
     }
 
-    func settle() throws(SQLiteError) {
+    func settle() throws(StoreError) {
         try translated { () throws(PostgreSQLError) in try connection.settle() }
     }
 
     var isInTransaction: Bool { connection.isInTransaction }
 
     /// Makes a connection if there is none.
-    func connect() throws(SQLiteError) {
+    func connect() throws(StoreError) {
         try translated(.open) { () throws(PostgreSQLError) in
             guard !isOusted else { throw DatabaseSchema.ousted }
             try connection.connect()
         }
     }
 
-    func begin() throws(SQLiteError) {
+    func begin() throws(StoreError) {
         try connect()
         try translated { () throws(PostgreSQLError) in try connection.begin() }
     }
 
-    func commit() throws(SQLiteError) {
+    func commit() throws(StoreError) {
         do throws(PostgreSQLError) {
             switch access {
             case .reading, .inspecting: break
@@ -151,9 +151,9 @@ final class Database {
             try connection.commit()
             lastCommitted = lastCommit
         } catch {
-            guard error.state == DatabaseSchema.divisionByZero else { throw SQLiteError(error, .step) }
+            guard error.state == DatabaseSchema.divisionByZero else { throw StoreError(error, .step) }
             isOusted = true
-            throw SQLiteError(DatabaseSchema.ousted, .step)
+            throw StoreError(DatabaseSchema.ousted, .step)
         }
     }
 
@@ -197,7 +197,7 @@ final class Database {
     ///
     /// A node gets the first shards that are free or given up by others: before it accepts anything the others know of it. A
     /// command, which wants the database alone, waits for the end of leases, and is refused where one is renewed.
-    private func join() throws(SQLiteError) {
+    private func join() throws(StoreError) {
         var first: [String]?
         for _ in 0..<(Database.longestWait * 4) {
             let inTheWay = try translated(.open) { () throws(PostgreSQLError) in try enter() }
@@ -206,13 +206,13 @@ final class Database {
                 if try takeFree(Shards.most(nodes: try living())) { return }
             } else {
                 guard first == nil || first == inTheWay else {
-                    throw SQLiteError(DatabaseSchema.taken(by: inTheWay), .open)
+                    throw StoreError(DatabaseSchema.taken(by: inTheWay), .open)
                 }
                 first = inTheWay
             }
             usleep(250_000)
         }
-        throw SQLiteError(DatabaseSchema.nothingFree, .open)
+        throw StoreError(DatabaseSchema.nothingFree, .open)
     }
 
     /// - Returns: Who is in the way, and since when: nothing was done.
@@ -307,14 +307,14 @@ final class Database {
     }
 
     /// Gives the server more time than usual for something large.
-    func patiently<Value>(_ body: () throws(SQLiteError) -> Value) throws(SQLiteError) -> Value {
+    func patiently<Value>(_ body: () throws(StoreError) -> Value) throws(StoreError) -> Value {
         let patience = connection.patience
         connection.patience = max(patience, 7000)
         defer { connection.patience = patience }
         return try body()
     }
 
-    private func checkKey(makes: Bool) throws(SQLiteError) {
+    private func checkKey(makes: Bool) throws(StoreError) {
         let check = HMAC.sha256(Array("key of a shared store".utf8), key: place.key.bytes)
         let find = statement("SELECT key_check FROM cluster")
         let known = try translated { () throws(PostgreSQLError) in
@@ -322,7 +322,7 @@ final class Database {
         }
         find.reset()
         guard let known else {
-            guard makes else { throw SQLiteError(DatabaseSchema.empty, .open) }
+            guard makes else { throw StoreError(DatabaseSchema.empty, .open) }
             // Whoever is first says which key it is.
             let insert = statement(
                 "INSERT INTO cluster (id, key_check, epoch, changes) VALUES (1, ?, 0, 0) ON CONFLICT DO NOTHING"
@@ -331,6 +331,6 @@ final class Database {
             try translated { () throws(PostgreSQLError) in try insert.run() }
             return try checkKey(makes: false)
         }
-        guard known == check else { throw SQLiteError(DatabaseSchema.otherKey, .open) }
+        guard known == check else { throw StoreError(DatabaseSchema.otherKey, .open) }
     }
 }

@@ -64,8 +64,8 @@ enum DatabaseSchema {
         return PostgreSQLError(message: "a node uses this database, on \(names): stop it first")
     }
 
-    private static func otherVersion(_ version: Int64) -> SQLiteError {
-        SQLiteError(
+    private static func otherVersion(_ version: Int64) -> StoreError {
+        StoreError(
             PostgreSQLError(
                 message: version < DatabaseSchema.version
                     ? "the store in this database was made before the first release (format \(version)): copy it to a file with the onionbell that made it, and back with this one"
@@ -76,7 +76,7 @@ enum DatabaseSchema {
     // MARK: Versions
 
     /// From now on the tables are to be filled: there is nothing in them, or what an earlier copy has left.
-    static func beginCopy(_ database: Database) throws(SQLiteError) {
+    static func beginCopy(_ database: Database) throws(StoreError) {
         guard try found(database) != unfinished else { return }
         for table in CopiedTable.all {
             let isThere = "SELECT 1 WHERE to_regclass('onionbell.\(table.name)') IS NOT NULL"
@@ -88,7 +88,7 @@ enum DatabaseSchema {
         try setVersion(unfinished, in: database)
     }
 
-    static func endCopy(_ database: Database) throws(SQLiteError) {
+    static func endCopy(_ database: Database) throws(StoreError) {
         _ = try database.firstInteger(
             """
             SELECT setval('number', greatest(1, max(sequence)), max(sequence) IS NOT NULL) FROM (SELECT max(sequence) AS sequence FROM notification
@@ -97,9 +97,9 @@ enum DatabaseSchema {
         try setVersion(version, in: database)
     }
 
-    private static func setVersion(_ version: Int64, in database: Database) throws(SQLiteError) {
+    private static func setVersion(_ version: Int64, in database: Database) throws(StoreError) {
         try database.begin()
-        do throws(SQLiteError) {
+        do throws(StoreError) {
             try database.execute("UPDATE format SET version = \(version)")
             try database.commit()
         } catch {
@@ -113,14 +113,14 @@ enum DatabaseSchema {
     static let oneAtATime = "SELECT pg_advisory_xact_lock(8411063720447)"
 
     /// Makes the tables if they are not there, by one node at a time.
-    static func prepare(_ database: Database) throws(SQLiteError) {
+    static func prepare(_ database: Database) throws(StoreError) {
         guard try found(database) == nil else { return }
         // Whoever may make none is asked for none: IF NOT EXISTS looks for the right first.
         let isThere =
             try database.firstInteger("SELECT 1 WHERE to_regnamespace('onionbell') IS NOT NULL") != nil
         try database.execute(
             "BEGIN; \(oneAtATime); \(isThere ? "" : "CREATE SCHEMA IF NOT EXISTS onionbell")")
-        do throws(SQLiteError) {
+        do throws(StoreError) {
             if try found(database) == nil { try database.execute(functions + tables) }
             try database.execute("COMMIT")
         } catch {
@@ -129,10 +129,10 @@ enum DatabaseSchema {
         }
     }
 
-    static func check(_ database: Database, for access: StoreAccess) throws(SQLiteError) {
-        guard let version = try found(database) else { throw SQLiteError(empty, .open) }
+    static func check(_ database: Database, for access: StoreAccess) throws(StoreError) {
+        guard let version = try found(database) else { throw StoreError(empty, .open) }
         guard version != unfinished else {
-            guard access == .copying else { throw SQLiteError(halfCopied, .open) }
+            guard access == .copying else { throw StoreError(halfCopied, .open) }
             return
         }
         guard version == DatabaseSchema.version else { throw otherVersion(version) }
@@ -140,7 +140,7 @@ enum DatabaseSchema {
     }
 
     /// PostgreSQL empties such tables after a crash.
-    private static func refuseUnlogged(_ database: Database) throws(SQLiteError) {
+    private static func refuseUnlogged(_ database: Database) throws(StoreError) {
         let unlogged = database.statement(
             """
             SELECT 'onionbell.' || relname FROM pg_class WHERE relpersistence = 'u' AND relkind IN ('r', 'S')
@@ -150,7 +150,7 @@ enum DatabaseSchema {
             try unlogged.step() ? unlogged.text(0) : nil
         }
         guard let name else { return }
-        throw SQLiteError(
+        throw StoreError(
             PostgreSQLError(
                 message:
                     "\(name) is UNLOGGED: PostgreSQL empties it after a crash. ALTER TABLE \(name) SET LOGGED"
@@ -158,7 +158,7 @@ enum DatabaseSchema {
             .open)
     }
 
-    private static func found(_ database: Database) throws(SQLiteError) -> Int64? {
+    private static func found(_ database: Database) throws(StoreError) -> Int64? {
         try database.firstInteger("SELECT 1 WHERE to_regclass('onionbell.format') IS NOT NULL") == nil
             ? nil : database.firstInteger("SELECT version FROM format")
     }

@@ -19,7 +19,7 @@ enum FileRun {
     /// after a kill it seldom is.
     ///
     /// - Throws: Its log is another file's.
-    static func check(_ file: String) throws(SQLiteError) {
+    static func check(_ file: String) throws(StoreError) {
         guard StoreFile.logBytes(beside: file) > 0 else { return }
         let known = written(beside: file)
         // Whoever opens it says what can't be read.
@@ -28,8 +28,8 @@ enum FileRun {
                 false
             }
         guard isOfAnotherRun || wasPutThereLater(file) && !fits(file) else { return }
-        throw SQLiteError(
-            code: SQLiteError.generic, operation: .open,
+        throw StoreError(
+            code: StoreError.generic, operation: .open,
             message: """
                 \(file)-wal belongs to another file than the one it lies beside. If that is a copy that was put back, delete \
                 \(file)-wal and \(file)-shm, then try again. If the log was copied together with it, delete \
@@ -54,7 +54,7 @@ enum FileRun {
     ///
     /// Where the disk takes nothing the earlier number stays, and is right.
     static func begin(_ file: String, _ connection: borrowing Connection) {
-        do throws(SQLiteError) {
+        do throws(StoreError) {
             let earlier = UInt32(
                 truncatingIfNeeded: try connection.firstInteger("PRAGMA application_id") ?? 0)
             var number = earlier
@@ -71,7 +71,7 @@ enum FileRun {
     }
 
     /// Returns the number in the file without its log.
-    private static func number(inside file: String) throws(SQLiteError) -> UInt32? {
+    private static func number(inside file: String) throws(StoreError) -> UInt32? {
         let connection = try Connection(unchanging: file)
         return try connection.firstInteger("PRAGMA application_id").map(UInt32.init(truncatingIfNeeded:))
     }
@@ -91,7 +91,7 @@ enum FileRun {
             .compactMap { UInt32(String(decoding: $0, as: UTF8.self)) }
     }
 
-    private static func write(_ numbers: [UInt32], beside file: String) throws(SQLiteError) {
+    private static func write(_ numbers: [UInt32], beside file: String) throws(StoreError) {
         let unfinished = path(of: file) + ".new"
         let descriptor = open(unfinished, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw StoreFile.failure("make \(unfinished)") }

@@ -47,16 +47,16 @@ package struct OutboxFile: ~Copyable {
     package static let page = 1000
 
     /// - Parameter isReadOnly: Beside a node that runs.
-    /// - Throws: ``SQLiteError``; a damaged file may be found only later, by ``faults()``.
-    package init(path: String, isReadOnly: Bool) throws(SQLiteError) {
+    /// - Throws: ``StoreError``; a damaged file may be found only later, by ``faults()``.
+    package init(path: String, isReadOnly: Bool) throws(StoreError) {
         try self.init(.file(path), isReadOnly: isReadOnly)
     }
 
-    package init(_ place: StorePlace, isReadOnly: Bool) throws(SQLiteError) {
+    package init(_ place: StorePlace, isReadOnly: Bool) throws(StoreError) {
         try self.init(place, for: isReadOnly ? .reading : .owning)
     }
 
-    package init(_ place: StorePlace, for access: StoreAccess) throws(SQLiteError) {
+    package init(_ place: StorePlace, for access: StoreAccess) throws(StoreError) {
         let connection = try Connection(place, for: access)
         if access == .owning { try Schema.promise(connection) }
         version = try Schema.found(connection)
@@ -64,7 +64,7 @@ package struct OutboxFile: ~Copyable {
     }
 
     /// All that is wrong with it, at most 100 sentences: SQLite's own, and rows that don't fit each other.
-    package func faults() throws(SQLiteError) -> [String] {
+    package func faults() throws(StoreError) -> [String] {
         var faults: [String] = []
         if connection.database == nil {
             let check = try Statement("PRAGMA integrity_check(90)", on: connection)
@@ -90,7 +90,7 @@ package struct OutboxFile: ~Copyable {
         return faults
     }
 
-    package func summary() throws(SQLiteError) -> Summary {
+    package func summary() throws(StoreError) -> Summary {
         var summary = Summary()
         let waiting = try Statement(
             """
@@ -107,7 +107,7 @@ package struct OutboxFile: ~Copyable {
     }
 
     /// How many wait for each app.
-    package func apps() throws(SQLiteError) -> [(name: String, waiting: Int)] {
+    package func apps() throws(StoreError) -> [(name: String, waiting: Int)] {
         var apps: [(name: String, waiting: Int)] = []
         let statement = try Statement(
             "SELECT app, count(*) FROM \(rows) GROUP BY app ORDER BY app", on: connection)
@@ -121,7 +121,7 @@ package struct OutboxFile: ~Copyable {
     /// would keep the node's log from being emptied. What comes or goes meanwhile is there or not.
     ///
     /// - Parameter last: A sequence: those behind it, at most ``page``.
-    package func page(after last: Int64, app: String?) throws(SQLiteError) -> [Row] {
+    package func page(after last: Int64, app: String?) throws(StoreError) -> [Row] {
         let statement = try Statement(
             """
             SELECT sequence, app, flags, token_digest, \(sizeColumn), attempts, not_before, accepted_at, expires_at,
@@ -153,7 +153,7 @@ package struct OutboxFile: ~Copyable {
     /// Makes them due at once, in the backlog with all others of their devices. What their gateways asked for is forgotten.
     ///
     /// - Returns: how many had been put off.
-    package func makeDue(_ selection: Selection) throws(SQLiteError) -> Int {
+    package func makeDue(_ selection: Selection) throws(StoreError) -> Int {
         try change(selection) { table, condition in
             let condition =
                 table == "backlog"
@@ -172,7 +172,7 @@ package struct OutboxFile: ~Copyable {
     /// Takes them out; whoever sends one of them again hears that it was refused.
     ///
     /// - Returns: how many.
-    package func drop(_ selection: Selection) throws(SQLiteError) -> Int {
+    package func drop(_ selection: Selection) throws(StoreError) -> Int {
         try change(selection) { table, condition in
             [
                 """
@@ -187,13 +187,13 @@ package struct OutboxFile: ~Copyable {
     /// Gives what waits for an app to another one.
     ///
     /// - Returns: How many.
-    package func move(app: String, toApp other: String) throws(SQLiteError) -> Int {
+    package func move(app: String, toApp other: String) throws(StoreError) -> Int {
         guard version == Schema.version else { throw Schema.otherVersion(version) }
         let rows = try Statement("SELECT count(*) FROM \(rows) WHERE app = ?1", on: connection)
         try rows.bind(1, app)
         let count = try rows.step() ? Int(rows.integer(0)) : 0
         rows.reset()
-        try connection.transaction { () throws(SQLiteError) in
+        try connection.transaction { () throws(StoreError) in
             let waiting = try Statement("UPDATE notification SET app = ?2 WHERE app = ?1", on: connection)
             try waiting.bind(1, app)
             try waiting.bind(2, other)
@@ -208,8 +208,8 @@ package struct OutboxFile: ~Copyable {
     /// - Returns: How many rows the last ones changed.
     private func change(
         _ selection: Selection, _ statements: (_ table: String, _ condition: String) -> [String]
-    ) throws(SQLiteError) -> Int {
-        try connection.transaction { () throws(SQLiteError) in
+    ) throws(StoreError) -> Int {
+        try connection.transaction { () throws(StoreError) in
             var changed = 0
             for table in Schema.waitingTables(version: version) {
                 switch selection {
@@ -217,14 +217,14 @@ package struct OutboxFile: ~Copyable {
                     let hosts =
                         "coalesce(\(Schema.hostColumn(version: version)), iif(flags & 1, 'sandbox', ''))"
                     let condition = "(app = ?1 OR ?1 IS NULL) AND (\(hosts) = ?2 OR ?2 IS NULL)"
-                    changed += try run(statements(table, condition)) { (statement) throws(SQLiteError) in
+                    changed += try run(statements(table, condition)) { (statement) throws(StoreError) in
                         try statement.bind(1, app)
                         try statement.bind(2, host?.key)
                     }
                 case .sequences(let sequences):
                     for sequence in sequences {
                         changed += try run(statements(table, "sequence = ?1")) {
-                            (statement) throws(SQLiteError) in try statement.bind(1, sequence)
+                            (statement) throws(StoreError) in try statement.bind(1, sequence)
                         }
                     }
                 }
@@ -234,8 +234,8 @@ package struct OutboxFile: ~Copyable {
     }
 
     private func run(
-        _ texts: [String], _ bind: (borrowing Statement) throws(SQLiteError) -> Void
-    ) throws(SQLiteError) -> Int {
+        _ texts: [String], _ bind: (borrowing Statement) throws(StoreError) -> Void
+    ) throws(StoreError) -> Int {
         var changed = 0
         for text in texts {
             let statement = try Statement(text, on: connection)

@@ -190,7 +190,7 @@ enum Schema {
         """
 
     /// Makes a new database ready, or checks an old one and brings it to this version.
-    static func prepare(_ connection: borrowing Connection) throws(SQLiteError) {
+    static func prepare(_ connection: borrowing Connection) throws(StoreError) {
         // A database is ready once it is open.
         guard connection.database == nil else { return }
         try promise(connection)
@@ -210,14 +210,14 @@ enum Schema {
         }
     }
 
-    private static func change(_ connection: borrowing Connection, _ statements: String) throws(SQLiteError) {
+    private static func change(_ connection: borrowing Connection, _ statements: String) throws(StoreError) {
         try connection.execute("BEGIN IMMEDIATE; \(statements) PRAGMA user_version = \(version); COMMIT")
     }
 
     /// Bytes of the largest file that is looked at as a whole at the start.
     private static let mostChecked: Int64 = 64 << 20
 
-    private static func check(_ connection: borrowing Connection) throws(SQLiteError) {
+    private static func check(_ connection: borrowing Connection) throws(StoreError) {
         let pages = try connection.firstInteger("PRAGMA page_count") ?? 0
         let pageSize = try connection.firstInteger("PRAGMA page_size") ?? 0
         guard pages * pageSize > mostChecked else { return try check(connection, "1") }
@@ -230,15 +230,15 @@ enum Schema {
 
     private static func check(
         _ connection: borrowing Connection, _ part: String
-    ) throws(SQLiteError) {
+    ) throws(StoreError) {
         guard let verdict = try connection.firstText("PRAGMA quick_check(\(part))"), verdict != "ok" else {
             return
         }
-        throw SQLiteError(code: SQLITE_CORRUPT, operation: .open, message: verdict)
+        throw StoreError(code: SQLITE_CORRUPT, operation: .open, message: verdict)
     }
 
     /// How far the tables of what is open have come.
-    static func found(_ connection: borrowing Connection) throws(SQLiteError) -> Int64 {
+    static func found(_ connection: borrowing Connection) throws(StoreError) -> Int64 {
         guard connection.database == nil else { return version }
         let version = try connection.firstInteger("PRAGMA user_version") ?? 0
         guard readable.contains(version) else { throw otherVersion(version) }
@@ -246,25 +246,25 @@ enum Schema {
     }
 
     /// For whoever writes a file.
-    static func promise(_ connection: borrowing Connection) throws(SQLiteError) {
+    static func promise(_ connection: borrowing Connection) throws(StoreError) {
         guard connection.database == nil else { return }
         try connection.execute("PRAGMA secure_delete = ON")
         // For a new file; an old one keeps its own. A page holds ten notifications, and each written is two calls.
         try connection.execute("PRAGMA page_size = 8192")
         guard try connection.firstText("PRAGMA journal_mode = WAL") == "wal" else {
-            throw SQLiteError(
+            throw StoreError(
                 code: SQLITE_ERROR, operation: .open, message: "no write-ahead log on this file system")
         }
         try connection.execute("PRAGMA synchronous = FULL")
         // 2 = FULL: a commit that returned survives a power cut. Anything less breaks every receipt.
         guard try connection.firstInteger("PRAGMA synchronous") == 2 else {
-            throw SQLiteError(code: SQLITE_ERROR, operation: .open, message: "synchronous=FULL was not taken")
+            throw StoreError(code: SQLITE_ERROR, operation: .open, message: "synchronous=FULL was not taken")
         }
         try connection.execute("PRAGMA journal_size_limit = 16777216")
     }
 
-    static func otherVersion(_ version: Int64) -> SQLiteError {
-        SQLiteError(
+    static func otherVersion(_ version: Int64) -> StoreError {
+        StoreError(
             code: SQLITE_ERROR, operation: .open,
             message: version == 0
                 ? "not an outbox of onionbell"

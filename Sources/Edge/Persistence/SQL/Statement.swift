@@ -15,14 +15,14 @@ struct Statement: ~Copyable {
 
     /// - Parameter room: Bytes for texts and blobs of one run, which then cost no memory of their own. All values of
     ///   such a statement are bound anew for each run.
-    init(_ sql: String, on connection: borrowing Connection, room: Int = 0) throws(SQLiteError) {
+    init(_ sql: String, on connection: borrowing Connection, room: Int = 0) throws(StoreError) {
         switch connection.engine {
         case .file(let connection):
             var handle: OpaquePointer?
             let code = sqlite3_prepare_v3(
                 connection, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &handle, nil)
             guard code == SQLITE_OK, let handle else {
-                throw SQLiteError(
+                throw StoreError(
                     code: code, operation: .prepare, message: String(cString: sqlite3_errmsg(connection)))
             }
             engine = .file(handle: handle, connection: connection)
@@ -37,14 +37,14 @@ struct Statement: ~Copyable {
 
     // MARK: Values in, from index 1
 
-    func bind(_ index: Int32, _ value: Int64) throws(SQLiteError) {
+    func bind(_ index: Int32, _ value: Int64) throws(StoreError) {
         switch engine {
         case .file(let handle, _): try check(sqlite3_bind_int64(handle, index, value))
         case .database(let statement, _): statement.bind(index, value)
         }
     }
 
-    func bind(_ index: Int32, _ value: String?) throws(SQLiteError) {
+    func bind(_ index: Int32, _ value: String?) throws(StoreError) {
         guard let value else { return try bindNull(index) }
         switch engine {
         case .file(let handle, _):
@@ -67,7 +67,7 @@ struct Statement: ~Copyable {
     ///   - owner: Its row, in the same way.
     func bind(
         _ index: Int32, sealed value: String?, as context: String, of owner: @autoclosure () -> Sealed.Owner
-    ) throws(SQLiteError) {
+    ) throws(StoreError) {
         guard case .database(let statement, let seal) = engine, let value else {
             return try bind(index, value)
         }
@@ -76,7 +76,7 @@ struct Statement: ~Copyable {
 
     func bind(
         _ index: Int32, sealed value: [UInt8]?, as context: String, of owner: @autoclosure () -> Sealed.Owner
-    ) throws(SQLiteError) {
+    ) throws(StoreError) {
         guard case .database(let statement, let seal) = engine, let value else {
             return try bind(index, bytes: value)
         }
@@ -86,16 +86,16 @@ struct Statement: ~Copyable {
     private func bind(
         _ index: Int32, sealed value: some Collection<UInt8>, as context: String, of owner: Sealed.Owner,
         to statement: PostgreSQLStatement, _ seal: AES256SIV
-    ) throws(SQLiteError) {
+    ) throws(StoreError) {
         do throws(CryptoError) {
             let sealed = try seal.seal(value, as: context, of: owner.bytes)
             sealed.withUnsafeBytes { statement.bind(index, bytes: $0) }
         } catch {
-            throw SQLiteError(code: SQLiteError.generic, operation: .bind, message: "\(error)")
+            throw StoreError(code: StoreError.generic, operation: .bind, message: "\(error)")
         }
     }
 
-    private func bindNull(_ index: Int32) throws(SQLiteError) {
+    private func bindNull(_ index: Int32) throws(StoreError) {
         switch engine {
         case .file(let handle, _): try check(sqlite3_bind_null(handle, index))
         case .database(let statement, _): statement.bindNull(index)
@@ -103,7 +103,7 @@ struct Statement: ~Copyable {
     }
 
     /// 16 bytes, big-endian.
-    func bind(_ index: Int32, high: UInt64, low: UInt64) throws(SQLiteError) {
+    func bind(_ index: Int32, high: UInt64, low: UInt64) throws(StoreError) {
         switch engine {
         case .file(let handle, _):
             let code = withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) {
@@ -116,7 +116,7 @@ struct Statement: ~Copyable {
     }
 
     /// `nil`: NULL.
-    func bind(_ index: Int32, bytes: [UInt8]?) throws(SQLiteError) {
+    func bind(_ index: Int32, bytes: [UInt8]?) throws(StoreError) {
         guard let bytes else { return try bindNull(index) }
         switch engine {
         case .file(let handle, _):
@@ -136,7 +136,7 @@ struct Statement: ~Copyable {
         statement.bind(index, array)
     }
 
-    func bind(_ index: Int32, _ digest: Digest) throws(SQLiteError) {
+    func bind(_ index: Int32, _ digest: Digest) throws(StoreError) {
         try bind(index, high: digest.high, low: digest.low)
     }
 
@@ -149,20 +149,20 @@ struct Statement: ~Copyable {
         return bind(bytes.baseAddress, unsafeBitCast(-1, to: sqlite3_destructor_type.self))
     }
 
-    private func check(_ code: Int32) throws(SQLiteError) {
+    private func check(_ code: Int32) throws(StoreError) {
         guard code == SQLITE_OK else { throw failure(code, .bind) }
     }
 
-    private func failure(_ code: Int32, _ operation: SQLiteError.Operation) -> SQLiteError {
+    private func failure(_ code: Int32, _ operation: StoreError.Operation) -> StoreError {
         guard case .file(_, let connection) = engine else { preconditionFailure("SQLite was not asked") }
-        return SQLiteError(
+        return StoreError(
             code: code, operation: operation, message: String(cString: sqlite3_errmsg(connection)))
     }
 
     // MARK: Running
 
     /// True when there is a row to read.
-    func step() throws(SQLiteError) -> Bool {
+    func step() throws(StoreError) -> Bool {
         switch engine {
         case .file(let handle, _):
             switch sqlite3_step(handle) {
@@ -177,13 +177,13 @@ struct Statement: ~Copyable {
             do throws(PostgreSQLError) {
                 return try statement.step()
             } catch {
-                throw SQLiteError(error, .step)
+                throw StoreError(error, .step)
             }
         }
     }
 
     /// Runs a statement that brings no row, and makes it ready for the next values.
-    func run() throws(SQLiteError) {
+    func run() throws(StoreError) {
         switch engine {
         case .file(let handle, _):
             defer { room?.clear() }
@@ -193,7 +193,7 @@ struct Statement: ~Copyable {
             do throws(PostgreSQLError) {
                 try statement.run()
             } catch {
-                throw SQLiteError(error, .step)
+                throw StoreError(error, .step)
             }
         }
     }
@@ -281,7 +281,7 @@ struct Statement: ~Copyable {
     /// - Throws: It was sealed under another key, for another column or for another row.
     func sealedText(
         _ column: Int32, as context: String, of owner: @autoclosure () -> Sealed.Owner
-    ) throws(SQLiteError) -> String {
+    ) throws(StoreError) -> String {
         guard case .database = engine, !isNull(column) else { return text(column) }
         return String(decoding: try sealedBytes(column, as: context, of: owner()), as: UTF8.self)
     }
@@ -294,12 +294,12 @@ struct Statement: ~Copyable {
 
     func sealedBytes(
         _ column: Int32, as context: String, of owner: @autoclosure () -> Sealed.Owner
-    ) throws(SQLiteError) -> [UInt8] {
+    ) throws(StoreError) -> [UInt8] {
         guard case .database(_, let seal) = engine, !isNull(column) else { return bytes(column) }
         do throws(CryptoError) {
             return try seal.open(bytes(column), as: context, of: owner().bytes)
         } catch {
-            throw SQLiteError(
+            throw StoreError(
                 code: SQLITE_CORRUPT, operation: .step,
                 message:
                     "a row of the database was not written with this node's digest key, or was changed or copied since"

@@ -38,7 +38,7 @@ package final class StoreFile {
     private static let step: Int64 = 3_000_000_000
 
     /// Takes a file that SQLite has opened, and read.
-    init(path: String) throws(SQLiteError) {
+    init(path: String) throws(StoreError) {
         self.path = path
         contents = FileContents(path: path)
         let parts = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
@@ -46,16 +46,16 @@ package final class StoreFile {
         var marks: [Mark] = []
         for suffix in StoreFile.suffixes {
             guard let status = StoreFile.status(path + suffix) else {
-                throw SQLiteError(
-                    code: SQLiteError.generic, operation: .open,
+                throw StoreError(
+                    code: StoreError.generic, operation: .open,
                     message: "\(path)\(suffix) is gone as soon as it was opened")
             }
             marks.append(Mark(status))
         }
         self.marks = marks
         guard let status = StoreFile.status(directory) else {
-            throw SQLiteError(
-                code: SQLiteError.generic, operation: .open, message: "\(SystemError("look at \(directory)"))"
+            throw StoreError(
+                code: StoreError.generic, operation: .open, message: "\(SystemError("look at \(directory)"))"
             )
         }
         home = Mark(status)
@@ -102,19 +102,19 @@ package final class StoreFile {
     static func saved(_ path: String) -> String { path + ".saved" }
 
     /// Gives the path to what was saved: nothing else stands there that holds anything.
-    static func restore(_ path: String) throws(SQLiteError) {
+    static func restore(_ path: String) throws(StoreError) {
         for suffix in ["-wal", "-shm"] { unlink(path + suffix) }
         guard rename(saved(path), path) == 0 else { throw failure("rename \(saved(path))") }
         try settle(directoryOf: path)
     }
 
     /// Before a start: what an earlier run has saved is used where nothing else stands, and nobody decides between two.
-    static func lookForSaved(_ path: String) throws(SQLiteError) {
+    static func lookForSaved(_ path: String) throws(StoreError) {
         unlink(path + ".saving")
         guard status(saved(path)) != nil else { return }
         guard let size = status(path)?.st_size, size > 0 else { return try restore(path) }
-        throw SQLiteError(
-            code: SQLiteError.generic, operation: .open,
+        throw StoreError(
+            code: StoreError.generic, operation: .open,
             message: """
                 another file was put in its place while the node ran, and what the node held then is in \(saved(path)). \
                 Delete or move away one of the two. To go on with what was saved, delete \(path), \(path)-wal and \
@@ -122,18 +122,18 @@ package final class StoreFile {
                 """)
     }
 
-    static func failure(_ what: String) -> SQLiteError {
-        SQLiteError(code: SQLiteError.generic, operation: .open, message: "\(SystemError(what))")
+    static func failure(_ what: String) -> StoreError {
+        StoreError(code: StoreError.generic, operation: .open, message: "\(SystemError(what))")
     }
 
     /// Writes a directory to the disk, so that what was renamed in it stays so after a loss of power.
-    static func settle(directoryOf path: String) throws(SQLiteError) {
+    static func settle(directoryOf path: String) throws(StoreError) {
         let directory = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
         try settle(directory.isEmpty ? "/" : directory)
     }
 
     /// Waits until the disk has it. None of a store that SQLite has open.
-    static func settle(_ path: String) throws(SQLiteError) {
+    static func settle(_ path: String) throws(StoreError) {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw failure("open \(path)") }
         defer { close(descriptor) }

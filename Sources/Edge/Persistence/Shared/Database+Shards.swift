@@ -5,7 +5,7 @@ import Relay
 /// Which shards are this node's.
 extension Database {
     /// Nodes whose lease has not ended.
-    func living() throws(SQLiteError) -> Int {
+    func living() throws(StoreError) -> Int {
         Int(try firstInteger("SELECT count(*) FROM node WHERE until > clock_timestamp()") ?? 1)
     }
 
@@ -13,9 +13,9 @@ extension Database {
     ///
     /// - Returns: Whether it has any.
     @discardableResult
-    func takeFree(_ most: Int) throws(SQLiteError) -> Bool {
+    func takeFree(_ most: Int) throws(StoreError) -> Bool {
         try begin()
-        do throws(SQLiteError) {
+        do throws(StoreError) {
             var given = Shards.none
             let count = try translated { () throws(PostgreSQLError) in
                 _ = try nextEpoch()

@@ -20,7 +20,7 @@ final class SharedIdentities {
     /// How many a device has in the backlog, and the highest rank of them.
     private var devices: [Digest: (count: Int, rank: Int64)] = [:]
 
-    init(_ connection: borrowing Connection, _ rows: SharedRows) throws(SQLiteError) {
+    init(_ connection: borrowing Connection, _ rows: SharedRows) throws(StoreError) {
         self.rows = rows
         known = try Statement(
             """
@@ -48,7 +48,7 @@ final class SharedIdentities {
     }
 
     /// Asks once for all that a commit needs to know of what it stores.
-    func prepare(_ changes: [OutboxChange]) throws(SQLiteError) {
+    func prepare(_ changes: [OutboxChange]) throws(StoreError) {
         forget()
         rows.drop()
         numbers = []
@@ -96,17 +96,17 @@ final class SharedIdentities {
     }
 
     /// One of those that the commit has got, or a new one: it may have forgotten what it knew at its beginning.
-    func takeNumber() throws(SQLiteError) -> Int64 {
+    func takeNumber() throws(StoreError) -> Int64 {
         if let number = numbers.popFirst() { return number }
         defer { nextNumber.reset() }
-        guard try nextNumber.step() else { throw SQLiteError.noRow }
+        guard try nextNumber.step() else { throw StoreError.noRow }
         return nextNumber.integer(0)
     }
 
     /// It is for the next one of the commit.
     func giveBack(_ number: Int64) { numbers.insert(number, at: numbers.startIndex) }
 
-    func sequence(of identity: Digest) throws(SQLiteError) -> Int64? {
+    func sequence(of identity: Digest) throws(StoreError) -> Int64? {
         if let known = sequences[identity] { return known }
         try knownOne.bind(1, identity)
         defer { knownOne.reset() }
@@ -116,7 +116,7 @@ final class SharedIdentities {
     func enter(_ identity: Digest, at sequence: Int64) { sequences[identity] = sequence }
 
     /// About how many identities there are.
-    func remembered() throws(SQLiteError) -> Int {
+    func remembered() throws(StoreError) -> Int {
         defer { estimate.reset() }
         return try estimate.step() ? max(0, Int(estimate.integer(0))) : 0
     }
@@ -124,7 +124,7 @@ final class SharedIdentities {
     /// Puts one there for the node that has its shard.
     ///
     /// - Returns: `false`: there are as many of the device as may be.
-    func add(_ request: StoreRequest, room: Int, at sequence: Int64) throws(SQLiteError) -> Bool {
+    func add(_ request: StoreRequest, room: Int, at sequence: Int64) throws(StoreError) -> Bool {
         var device = devices[request.digests.token] ?? (0, 0)
         guard device.count < room else { return false }
         device = (device.count + 1, max(device.rank, request.notification.content.isUrgent ? 0 : 1))

@@ -60,13 +60,13 @@ final class SharedRows {
         goneFromBacklog.removeAll(keepingCapacity: goneFromBacklog.capacity <= 4096)
     }
 
-    func store(_ request: StoreRequest, at sequence: Int64) throws(SQLiteError) {
+    func store(_ request: StoreRequest, at sequence: Int64) throws(StoreError) {
         try stored.append(request, at: sequence, sealedBy: database.seal)
         if stored.isFull(SharedRows.page, SharedRows.pageBytes) { try writeStored() }
     }
 
     /// For the node that has its shard.
-    func store(_ request: StoreRequest, rank: Int64, at sequence: Int64) throws(SQLiteError) {
+    func store(_ request: StoreRequest, rank: Int64, at sequence: Int64) throws(StoreError) {
         try late.append(request, rank: rank, at: sequence, sealedBy: database.seal)
         if late.isFull(SharedRows.page, SharedRows.pageBytes) { try writeLate() }
     }
@@ -82,7 +82,7 @@ final class SharedRows {
     // MARK: Writing
 
     /// The database has it, with the running commit: before anything is asked of it that depends on these.
-    func write() throws(SQLiteError) {
+    func write() throws(StoreError) {
         try writeStored()
         try writeLate()
         // One of a commit may end with it.
@@ -91,14 +91,14 @@ final class SharedRows {
         try writeIdentities()
     }
 
-    private func writeStored() throws(SQLiteError) {
+    private func writeStored() throws(StoreError) {
         guard stored.count > 0 else { return }
         stored.bind(to: insert)
         try run(insert)
         stored.removeAll()
     }
 
-    private func writeLate() throws(SQLiteError) {
+    private func writeLate() throws(StoreError) {
         guard late.count > 0 else { return }
         late.bind(to: insertLate)
         late.bindRanks(to: insertLate)
@@ -106,7 +106,7 @@ final class SharedRows {
         late.removeAll()
     }
 
-    private func writeIdentities() throws(SQLiteError) {
+    private func writeIdentities() throws(StoreError) {
         guard !identities.isEmpty else { return }
         identities.sort {
             ($0.digests.identity.high, $0.digests.identity.low)
@@ -129,7 +129,7 @@ final class SharedRows {
         identities.removeAll(keepingCapacity: identities.capacity <= 4096)
     }
 
-    private func run(_ statement: PostgreSQLStatement, _ sequences: inout [Int64]) throws(SQLiteError) {
+    private func run(_ statement: PostgreSQLStatement, _ sequences: inout [Int64]) throws(StoreError) {
         guard !sequences.isEmpty else { return }
         for start in stride(from: 0, to: sequences.count, by: SharedRows.page) {
             var array = PostgreSQLArray(.integer)
@@ -142,7 +142,7 @@ final class SharedRows {
         sequences.removeAll(keepingCapacity: sequences.capacity <= 4096)
     }
 
-    private func run(_ statement: PostgreSQLStatement) throws(SQLiteError) {
+    private func run(_ statement: PostgreSQLStatement) throws(StoreError) {
         try database.translated { () throws(PostgreSQLError) in try statement.run() }
     }
 }
@@ -166,7 +166,7 @@ private struct WaitingArrays {
 
     mutating func append(
         _ request: StoreRequest, rank: Int64 = 0, at sequence: Int64, sealedBy seal: AES256SIV
-    ) throws(SQLiteError) {
+    ) throws(StoreError) {
         let notification = request.notification
         let owner = request.owner(at: sequence).bytes
         do throws(CryptoError) {
@@ -186,7 +186,7 @@ private struct WaitingArrays {
                 try append(push.fieldLines, to: WaitingArrays.fields, as: Sealed.fields, owner, seal)
             }
         } catch {
-            throw SQLiteError(code: SQLiteError.generic, operation: .bind, message: "\(error)")
+            throw StoreError(code: StoreError.generic, operation: .bind, message: "\(error)")
         }
         columns[0].append(sequence)
         columns[1].append(high: notification.id.high, low: notification.id.low)

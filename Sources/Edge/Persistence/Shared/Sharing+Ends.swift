@@ -3,7 +3,7 @@ import Relay
 /// How what this node has put there for others came to its end.
 extension Sharing {
     /// Which of these have ended.
-    func find(_ awaited: [Int64]) throws(SQLiteError) -> [Int64: Share.End] {
+    func find(_ awaited: [Int64]) throws(StoreError) -> [Int64: Share.End] {
         guard !awaited.isEmpty else { return [:] }
         try ends.bind(1, "{\(awaited.map(String.init).joined(separator: ","))}")
         defer { ends.reset() }

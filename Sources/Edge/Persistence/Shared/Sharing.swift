@@ -36,7 +36,7 @@ final class Sharing {
     /// Rows that are taken over in one commit.
     private static let arrivals: Int64 = 2000
 
-    init(_ database: Database, _ connection: borrowing Connection) throws(SQLiteError) {
+    init(_ database: Database, _ connection: borrowing Connection) throws(StoreError) {
         self.database = database
         rows = SharedRows(database)
         identities = try SharedIdentities(connection, rows)
@@ -100,7 +100,7 @@ final class Sharing {
         takenOverAtStart = try takeOver(owned)
         database.settled(owned)
         // Nobody has seen it yet, and what comes in now is to be behind it.
-        while try connection.transaction({ () throws(SQLiteError) in try arriveAll(in: owned) }) {}
+        while try connection.transaction({ () throws(StoreError) in try arriveAll(in: owned) }) {}
     }
 
     /// The shards of which something may be claimed.
@@ -109,7 +109,7 @@ final class Sharing {
     // MARK: Commits
 
     /// With the running commit they are free.
-    func giveUp(_ shards: Shards) throws(SQLiteError) {
+    func giveUp(_ shards: Shards) throws(StoreError) {
         try release.bind(1, bytes: database.place.owner)
         try release.bind(2, bytes: shards.bits)
         defer { release.reset() }
@@ -159,12 +159,12 @@ final class Sharing {
 
     // MARK: Who has what
 
-    private func standing() throws(SQLiteError) -> (nodes: Int, free: Int, mine: Shards, hasLate: Bool) {
+    private func standing() throws(StoreError) -> (nodes: Int, free: Int, mine: Shards, hasLate: Bool) {
         try look.bind(1, bytes: database.place.owner)
         try look.bind(2, bytes: held.bits)
         try look.bind(3, lookBound.begin(at: EventLoop.monotonicNanoseconds))
         defer { look.reset() }
-        guard try look.step() else { throw SQLiteError.noRow }
+        guard try look.step() else { throw StoreError.noRow }
         let mine = Shards(listed: look.isNull(2) ? "" : look.text(2))
         lookBound.saw(first: look.isNull(3) ? nil : look.integer(3), last: look.integer(4))
         return (max(1, Int(look.integer(0))), Int(look.integer(1)), mine, !look.isNull(3))
@@ -172,7 +172,7 @@ final class Sharing {
 
     func divide(
         _ request: ShareRequest, _ backlog: Backlog, on connection: borrowing Connection
-    ) throws(SQLiteError) -> Share {
+    ) throws(StoreError) -> Share {
         leaving = request.leaving
         database.figures = request.figures
         var now = try standing()
@@ -186,7 +186,7 @@ final class Sharing {
         let fresh = now.mine.subtracting(owned)
         news.hasMore = now.hasLate ? try takeArrivals(backlog, on: connection) : false
         if !fresh.isEmpty {
-            let isAll = try database.patiently { () throws(SQLiteError) in
+            let isAll = try database.patiently { () throws(StoreError) in
                 try adopt(fresh, backlog, on: connection)
             }
             if !isAll { news.hasMore = true }
@@ -207,8 +207,8 @@ final class Sharing {
     /// - Returns: `false`: there is so much of that that there is more, and the shards are not this node's yet.
     private func adopt(
         _ shards: Shards, _ backlog: Backlog, on connection: borrowing Connection
-    ) throws(SQLiteError) -> Bool {
-        let found = try connection.transaction { () throws(SQLiteError) -> (TakeOver?, [LaneBacklog])? in
+    ) throws(StoreError) -> Bool {
+        let found = try connection.transaction { () throws(StoreError) -> (TakeOver?, [LaneBacklog])? in
             let takenOver = try takeOver(shards)
             guard try !arriveAll(in: shards) else { return nil }
             try moveIn.bind(1, bytes: shards.bits)
@@ -234,7 +234,7 @@ final class Sharing {
     }
 
     /// - Returns: Whether there is more.
-    private func arriveAll(in shards: Shards) throws(SQLiteError) -> Bool {
+    private func arriveAll(in shards: Shards) throws(StoreError) -> Bool {
         try arrive.bind(1, bytes: shards.bits)
         try arrive.bind(2, Sharing.arrivals)
         try arrive.bind(3, 0)
@@ -245,7 +245,7 @@ final class Sharing {
     }
 
     /// Those of new shards that were not given up, before anything of them is changed.
-    private func takeOver(_ shards: Shards) throws(SQLiteError) -> TakeOver? {
+    private func takeOver(_ shards: Shards) throws(StoreError) -> TakeOver? {
         let left = shards.subtracting(database.givenUp)
         guard !left.isEmpty else { return nil }
         try begun.bind(1, bytes: left.bits)
@@ -254,7 +254,7 @@ final class Sharing {
     }
 
     /// How much there is in the backlog, by lane.
-    func count(_ shards: Shards) throws(SQLiteError) -> [LaneBacklog] {
+    func count(_ shards: Shards) throws(StoreError) -> [LaneBacklog] {
         try counts.bind(1, bytes: shards.bits)
         defer { counts.reset() }
         var found: [LaneBacklog] = []
@@ -269,7 +269,7 @@ final class Sharing {
         return found
     }
 
-    func deadTokens(of shards: Shards) throws(SQLiteError) -> [Digest: DeadToken] {
+    func deadTokens(of shards: Shards) throws(StoreError) -> [Digest: DeadToken] {
         try tokens.bind(1, bytes: shards.bits)
         defer { tokens.reset() }
         var found: [Digest: DeadToken] = [:]
@@ -279,7 +279,7 @@ final class Sharing {
         return found
     }
 
-    func wishes(of shards: Shards) throws(SQLiteError) -> [DeviceWish] {
+    func wishes(of shards: Shards) throws(StoreError) -> [DeviceWish] {
         try wishes.bind(1, bytes: shards.bits)
         return try GatewayWishes.rows(of: wishes)
     }
@@ -289,12 +289,12 @@ final class Sharing {
     /// - Returns: Whether there is more of it.
     private func takeArrivals(
         _ backlog: Backlog, on connection: borrowing Connection
-    ) throws(SQLiteError) -> Bool {
+    ) throws(StoreError) -> Bool {
         var found: [LaneBacklog] = []
         var places: [(lane: LaneID, rank: Int, sequence: Int64)] = []
         var alive: Set<Digest> = []
-        do throws(SQLiteError) {
-            try connection.transaction { () throws(SQLiteError) in
+        do throws(StoreError) {
+            try connection.transaction { () throws(StoreError) in
                 try revived.bind(1, bytes: held.bits)
                 defer { revived.reset() }
                 while try revived.step() { alive.insert(Digest(revived.pair(0))) }

@@ -33,7 +33,7 @@ struct StorageOption: ParsableArguments {
             try body(.file(state.outbox), try settings.store())
         } catch let error as NodeError {
             throw fail(error, status: error.exitStatus)
-        } catch let error as SQLiteError {
+        } catch let error as StoreError {
             throw fail(error, status: 69)
         }
     }
@@ -80,7 +80,7 @@ struct StorageCheckCommand: ParsableCommand {
             guard faults.isEmpty else { throw ExitCode(1) }
         } catch let error as NodeError {
             throw fail(error, status: error.exitStatus)
-        } catch let error as SQLiteError {
+        } catch let error as StoreError {
             throw fail(error, status: 69)
         } catch let error as PostgreSQLError {
             throw fail(error, status: 69)

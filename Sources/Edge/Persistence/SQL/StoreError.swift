@@ -3,7 +3,7 @@ import Encodings
 import PostgreSQL
 
 /// A call into SQLite or PostgreSQL that failed, with its own words. They name tables and files, never a row's content.
-package struct SQLiteError: Error, Equatable, CustomStringConvertible {
+package struct StoreError: Error, Equatable, CustomStringConvertible {
     package enum Operation: String, Sendable {
         case open, prepare, bind, step
     }
@@ -60,19 +60,19 @@ package struct SQLiteError: Error, Equatable, CustomStringConvertible {
     }
 
     /// With what to do when the file is damaged, and which file it is.
-    package func explained(path: String) -> SQLiteError {
+    package func explained(path: String) -> StoreError {
         guard isCorrupt else {
             if isDiskFull, remote == nil {
-                return SQLiteError(
+                return StoreError(
                     code: SQLITE_ERROR, operation: .open,
                     message: "\(path): the disk is full or takes nothing: make room on it, then try again")
             }
             guard isOurs else { return self }
-            return SQLiteError(code: code, operation: operation, message: "\(path): \(message)")
+            return StoreError(code: code, operation: operation, message: "\(path): \(message)")
         }
-        return SQLiteError(
+        return StoreError(
             code: code, operation: operation,
-            message: "\(path) is damaged (\(message)). \(SQLiteError.advice(path: path))")
+            message: "\(path) is damaged (\(message)). \(StoreError.advice(path: path))")
     }
 
     /// Returns the advice about a damaged file.
@@ -92,7 +92,7 @@ package struct SQLiteError: Error, Equatable, CustomStringConvertible {
         """
     }
 
-    static let noRow = SQLiteError(code: generic, operation: .step, message: "no row came back")
+    static let noRow = StoreError(code: generic, operation: .step, message: "no row came back")
 
     /// For faults that SQLite doesn't know.
     static var generic: Int32 { SQLITE_ERROR }

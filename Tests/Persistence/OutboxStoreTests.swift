@@ -25,7 +25,7 @@ func request(
             content: Digest(high: content, low: 2)))
 }
 
-@Suite struct SQLiteOutboxTests {
+@Suite struct OutboxStoreTests {
     let directory: Directory
 
     init() throws { directory = try Directory() }
@@ -155,7 +155,7 @@ func request(
 
     /// On a full disk what is not written would not fail.
     @Test func aProofIsWrittenAndChangesNothing() async throws {
-        let outbox = try await SQLiteOutbox(path: directory.outbox)
+        let outbox = try await OutboxStore(path: directory.outbox)
         _ = try await outbox.commit([.store(request(1)), .forget(acceptedBefore: 0, buriedBefore: 0)])
         let log = directory.outbox + "-wal"
         func written() throws -> Int { try FileManager.default.attributesOfItem(atPath: log)[.size] as! Int }
@@ -257,7 +257,7 @@ func request(
 
     @Test func nothingOfAnEndedNotificationStaysOnDisk() async throws {
         let secret = "c2VjcmV0IHNlY3JldCBzZWNyZXQgc2VjcmV0IHNlY3JldA=="
-        let outbox = try await SQLiteOutbox(path: directory.outbox)
+        let outbox = try await OutboxStore(path: directory.outbox)
         _ = try await outbox.commit([.store(request(1, token: 4711, message: secret))])
         #expect(try isOnDisk(secret))
         _ = try await outbox.commit([.finish(sequence: 1, .delivered)])
@@ -275,14 +275,14 @@ func request(
     }
 
     @Test func theFileIsTheOwnersAlone() async throws {
-        let outbox = try await SQLiteOutbox(path: directory.outbox)
+        let outbox = try await OutboxStore(path: directory.outbox)
         let attributes = try FileManager.default.attributesOfItem(atPath: directory.outbox)
         #expect(attributes[.posixPermissions] as? Int == 0o600)
         await outbox.close()
     }
 
     @Test func aDamagedFileIsRefusedWithWhatToDo() async throws {
-        let outbox = try await SQLiteOutbox(path: directory.outbox)
+        let outbox = try await OutboxStore(path: directory.outbox)
         _ = try await outbox.commit((1...500).map { .store(request($0)) })
         await outbox.close()
         let file = try FileHandle(forWritingTo: URL(filePath: directory.outbox))
@@ -290,7 +290,7 @@ func request(
         try file.write(contentsOf: Data(repeating: 0x5a, count: 4096 * 4))
         try file.close()
         do {
-            _ = try await SQLiteOutbox(path: directory.outbox)
+            _ = try await OutboxStore(path: directory.outbox)
             Issue.record("a damaged file was taken")
         } catch {
             #expect(error.description.contains("is damaged"))
@@ -301,14 +301,14 @@ func request(
     @Test func aFileThatIsNoDatabaseIsRefused() async throws {
         try Data("this is a text file, long enough to be no database header at all".utf8)
             .write(to: URL(filePath: directory.outbox))
-        await #expect(throws: SQLiteError.self) { try await SQLiteOutbox(path: directory.outbox) }
+        await #expect(throws: StoreError.self) { try await OutboxStore(path: directory.outbox) }
     }
 
     @Test(.enabled(if: SmallDisk.isAvailable, "only root may mount a file system"))
     func aFullDiskRefusesTheCommitAndWorksAgainWhenThereIsRoom() async throws {
         let small = try SmallDisk(megabytes: 4)
         defer { small.remove() }
-        let outbox = try await SQLiteOutbox(path: small.path + "/outbox.sqlite")
+        let outbox = try await OutboxStore(path: small.path + "/outbox.sqlite")
         _ = try await outbox.commit([.store(request(1))])
         let ballast = URL(filePath: small.path + "/ballast")
         try Data(count: 3_800_000).write(to: ballast)

@@ -1,12 +1,12 @@
 import Registrations
 import Relay
 
-/// ``Registrations/Mailboxes`` in the outbox's file.
-package struct SQLiteMailboxes: Mailboxes {
-    let file: SQLiteOutbox
+/// ``Registrations/Mailboxes`` in the outbox's store.
+package struct StoredMailboxes: Mailboxes {
+    let file: OutboxStore
 
     /// Makes the tables if they are not there.
-    package init(in file: SQLiteOutbox) async throws(OutboxError) {
+    package init(in file: OutboxStore) async throws(OutboxError) {
         try await file.open(MailboxTables.self)
         self.file = file
     }
@@ -14,7 +14,7 @@ package struct SQLiteMailboxes: Mailboxes {
     package func all(
         unless known: Int64?
     ) async throws(OutboxError) -> (version: Int64, mailboxes: [Mailbox])? {
-        try await file.read(MailboxTables.self) { tables throws(SQLiteError) in
+        try await file.read(MailboxTables.self) { tables throws(StoreError) in
             let version = try tables.version()
             return version == known ? nil : (version, try tables.mailboxes())
         }
@@ -23,7 +23,7 @@ package struct SQLiteMailboxes: Mailboxes {
     package func add(
         pushTopic mailbox: Mailbox, address: Digest, at time: Int64, sparing read: Set<Int64>
     ) async throws(OutboxError) -> [Mailbox] {
-        try await file.write(MailboxTables.self) { tables throws(SQLiteError) in
+        try await file.write(MailboxTables.self) { tables throws(StoreError) in
             try tables.makeRoom(forTopicOf: mailbox, sparing: read)
             _ = try tables.add(mailbox, address: address, addedAt: time)
             try tables.tellOthers()
@@ -32,20 +32,20 @@ package struct SQLiteMailboxes: Mailboxes {
     }
 
     package func touch(_ mailboxes: Set<Int64>, at time: Int64) async throws(OutboxError) {
-        try await file.write(MailboxTables.self) { tables throws(SQLiteError) in
+        try await file.write(MailboxTables.self) { tables throws(StoreError) in
             for mailbox in mailboxes { try tables.touch(mailbox, at: time) }
         }
     }
 
     package func held() async throws(OutboxError) -> (messages: Int, bytes: Int) {
-        try await file.read(MailboxTables.self) { tables throws(SQLiteError) in try tables.messages.held() }
+        try await file.read(MailboxTables.self) { tables throws(StoreError) in try tables.messages.held() }
     }
 
     package func put(
         _ message: MailboxMessage, to address: Digest, keeping identity: Digest?,
         within bounds: MailboxBounds
     ) async throws(OutboxError) -> MailboxPut {
-        try await file.write { store throws(SQLiteError) in
+        try await file.write { store throws(StoreError) in
             try store.tables(MailboxTables.self).messages.put(
                 message, to: address, keeping: identity, within: bounds, in: store)
         }
@@ -55,11 +55,11 @@ package struct SQLiteMailboxes: Mailboxes {
         dueAt time: Int64, within bounds: MailboxBounds
     ) async throws(OutboxError) -> MailboxDelivery {
         // Where nothing is due no commit is needed.
-        let next = try await file.read(MailboxTables.self) { tables throws(SQLiteError) in
+        let next = try await file.read(MailboxTables.self) { tables throws(StoreError) in
             try tables.messages.delayed.next()
         }
         guard let next, next <= time else { return MailboxDelivery(mailboxes: [], next: next) }
-        return try await file.write { store throws(SQLiteError) in
+        return try await file.write { store throws(StoreError) in
             try store.tables(MailboxTables.self).messages.deliver(dueAt: time, within: bounds, in: store)
         }
     }
@@ -69,11 +69,11 @@ package struct SQLiteMailboxes: Mailboxes {
     ) async throws(OutboxError) -> (places: [MailboxPlace], ends: [KeptEnd]) {
         // What acknowledges nothing needs no commit.
         guard case .message = since, mailboxes.contains(where: { $0.reader != nil }) else {
-            return try await file.look { store throws(SQLiteError) in
+            return try await file.look { store throws(StoreError) in
                 try store.tables(MailboxTables.self).messages.begin(since, of: mailboxes, in: store)
             }
         }
-        return try await file.write { store throws(SQLiteError) in
+        return try await file.write { store throws(StoreError) in
             try store.tables(MailboxTables.self).messages.begin(since, of: mailboxes, in: store)
         }
     }
@@ -81,7 +81,7 @@ package struct SQLiteMailboxes: Mailboxes {
     package func messages(
         behind places: [MailboxPlace], at now: Int64, limit: Int
     ) async throws(OutboxError) -> [(mailbox: Int64, message: MailboxMessage)] {
-        try await file.read(MailboxTables.self) { tables throws(SQLiteError) in
+        try await file.read(MailboxTables.self) { tables throws(StoreError) in
             try tables.messages.messages(behind: places, at: now, limit: limit)
         }
     }
@@ -89,19 +89,19 @@ package struct SQLiteMailboxes: Mailboxes {
     package func acknowledge(
         _ number: Int64, by readers: [Int64]
     ) async throws(OutboxError) -> [KeptEnd] {
-        try await file.write { store throws(SQLiteError) in
+        try await file.write { store throws(StoreError) in
             try store.tables(MailboxTables.self).messages.acknowledge(number, by: readers, in: store)
         }
     }
 
     package func news(behind number: Int64) async throws(OutboxError) -> [MailboxPlace] {
-        try await file.read(MailboxTables.self) { tables throws(SQLiteError) in
+        try await file.read(MailboxTables.self) { tables throws(StoreError) in
             try tables.messages.turn.news(behind: number)
         }
     }
 
     package func forget(expiredBefore time: Int64) async throws(OutboxError) -> [KeptEnd] {
-        try await file.write { store throws(SQLiteError) in
+        try await file.write { store throws(StoreError) in
             let tables = store.tables(MailboxTables.self)
             try tables.replies.forget(at: time)
             return try tables.messages.forget(expiredBefore: time, in: store)
@@ -111,7 +111,7 @@ package struct SQLiteMailboxes: Mailboxes {
 
 /// Mailboxes in the hands of the operator's commands, also beside the node that runs, which notices each change.
 extension RegistrationFile {
-    package func mailboxes() throws(SQLiteError) -> [Mailbox] {
+    package func mailboxes() throws(StoreError) -> [Mailbox] {
         guard try DoorSchema.steps(of: MailboxTables.self, on: connection) > 0 else { return [] }
         try DoorSchema.prepare(MailboxTables.self, on: connection)
         return try MailboxTables(connection).mailboxes()
@@ -122,9 +122,9 @@ extension RegistrationFile {
     /// - Returns: `false`: there is one of this name, or there are too many.
     package func add(
         _ mailbox: Mailbox, address: Digest, addedAt: Int64
-    ) throws(SQLiteError) -> Bool {
+    ) throws(StoreError) -> Bool {
         try DoorSchema.prepare(MailboxTables.self, on: connection)
-        return try connection.transaction { () throws(SQLiteError) in
+        return try connection.transaction { () throws(StoreError) in
             try MailboxTables(connection).add(mailbox, address: address, addedAt: addedAt)
         }
     }

@@ -7,7 +7,7 @@ import Relay
 /// The outbox in one SQLite file or in a PostgreSQL database: durable when ``commit(_:)`` returns.
 ///
 /// It runs on a thread of its own, one commit at a time; whoever calls gathers what comes meanwhile into the next.
-package actor SQLiteOutbox: Outbox {
+package actor OutboxStore: Outbox {
     private let thread: WorkThread
     private var store: Store?
     /// Changes of doors' tables that wait for the next commit.
@@ -24,8 +24,8 @@ package actor SQLiteOutbox: Outbox {
 
     /// Opens or makes the file, mode 0600.
     ///
-    /// - Throws: ``SQLiteError``, with what to do when the file is damaged.
-    package init(path: String) async throws(SQLiteError) {
+    /// - Throws: ``StoreError``, with what to do when the file is damaged.
+    package init(path: String) async throws(StoreError) {
         thread = WorkThread(named: "store")
         do {
             store = try Store(.file(path))
@@ -37,12 +37,12 @@ package actor SQLiteOutbox: Outbox {
             let error = SystemError("set the mode of \(path)")
             store = nil
             thread.end()
-            throw SQLiteError(code: SQLITE_CANTOPEN, operation: .open, message: "\(error)")
+            throw StoreError(code: SQLITE_CANTOPEN, operation: .open, message: "\(error)")
         }
     }
 
     /// Makes the tables in the database if they are not there, and takes it for this node.
-    package init(_ place: DatabasePlace) async throws(SQLiteError) {
+    package init(_ place: DatabasePlace) async throws(StoreError) {
         thread = WorkThread(named: "store")
         do {
             let store = try Store(.database(place))
@@ -55,11 +55,11 @@ package actor SQLiteOutbox: Outbox {
     }
 
     package func content() throws(OutboxError) -> OutboxContent {
-        try translated { (store) throws(SQLiteError) in try store.content() }
+        try translated { (store) throws(StoreError) in try store.content() }
     }
 
     package func claim(_ claim: Claim) throws(OutboxError) -> Claimed {
-        try translated { (store) throws(SQLiteError) in try store.claim(claim) }
+        try translated { (store) throws(StoreError) in try store.claim(claim) }
     }
 
     package func commit(_ changes: [OutboxChange]) throws(OutboxError) -> [StoreResult] {
@@ -68,7 +68,7 @@ package actor SQLiteOutbox: Outbox {
         commits += 1
         do throws(OutboxError) {
             try lookForFile()
-            let (results, failures) = try translated { (store) throws(SQLiteError) in
+            let (results, failures) = try translated { (store) throws(StoreError) in
                 try store.commit(changes, writes)
             }
             try lookAgain()
@@ -81,29 +81,29 @@ package actor SQLiteOutbox: Outbox {
     }
 
     package func notifications(_ sequences: [Int64]) throws(OutboxError) -> [Int64: Notification] {
-        try translated { (store) throws(SQLiteError) in try store.notifications(sequences) }
+        try translated { (store) throws(StoreError) in try store.notifications(sequences) }
     }
 
     package func state(of identity: Digest) throws(OutboxError) -> NotificationState? {
-        try translated { (store) throws(SQLiteError) in try store.state(of: identity) }
+        try translated { (store) throws(StoreError) in try store.state(of: identity) }
     }
 
     // MARK: Tables of doors
 
     /// Makes a door's tables, or brings them up to date. Before anything is asked of them.
     func open<Tables: DoorTables>(_ kind: Tables.Type) throws(OutboxError) {
-        try translated { (store) throws(SQLiteError) in try store.open(kind) }
+        try translated { (store) throws(StoreError) in try store.open(kind) }
     }
 
     func read<Tables: DoorTables, Value: Sendable>(
-        _ kind: Tables.Type, _ body: @Sendable (Tables) throws(SQLiteError) -> Value
+        _ kind: Tables.Type, _ body: @Sendable (Tables) throws(StoreError) -> Value
     ) throws(OutboxError) -> Value {
         keepFile()
-        return try translated { (store) throws(SQLiteError) in try body(store.tables(kind)) }
+        return try translated { (store) throws(StoreError) in try body(store.tables(kind)) }
     }
 
     func look<Value: Sendable>(
-        _ body: @Sendable (Store) throws(SQLiteError) -> Value
+        _ body: @Sendable (Store) throws(StoreError) -> Value
     ) throws(OutboxError) -> Value {
         try translated(body)
     }
@@ -111,24 +111,24 @@ package actor SQLiteOutbox: Outbox {
     /// Changes a door's tables: with all else that waits, in the outbox's next commit. Durable when it returns; when it
     /// throws, nothing was changed.
     func write<Tables: DoorTables, Value: Sendable>(
-        _ kind: Tables.Type, _ body: @escaping @Sendable (Tables) throws(SQLiteError) -> Value
+        _ kind: Tables.Type, _ body: @escaping @Sendable (Tables) throws(StoreError) -> Value
     ) async throws(OutboxError) -> Value {
-        try await enqueue { (store) throws(SQLiteError) in try body(store.tables(kind)) }
+        try await enqueue { (store) throws(StoreError) in try body(store.tables(kind)) }
     }
 
     /// Runs a door's write that keeps what leaves the outbox.
     func write<Value: Sendable>(
-        _ body: @escaping @Sendable (Store) throws(SQLiteError) -> Value
+        _ body: @escaping @Sendable (Store) throws(StoreError) -> Value
     ) async throws(OutboxError) -> Value { try await enqueue(body) }
 
     private func enqueue<Value: Sendable>(
-        _ body: @escaping (Store) throws(SQLiteError) -> Value
+        _ body: @escaping (Store) throws(StoreError) -> Value
     ) async throws(OutboxError) -> Value {
         let result: Result<Value, OutboxError> = await withCheckedContinuation { continuation in
             var value: Value?
             writes.append(
                 DoorWrite(
-                    run: { (store) throws(SQLiteError) in value = try body(store) },
+                    run: { (store) throws(StoreError) in value = try body(store) },
                     end: { failure in
                         guard let value, failure == nil else {
                             return continuation.resume(returning: .failure(failure ?? .failed("no value")))
@@ -152,7 +152,7 @@ package actor SQLiteOutbox: Outbox {
     }
 
     package func divide(_ request: ShareRequest) throws(OutboxError) -> Share {
-        try translated { (store) throws(SQLiteError) in try store.divide(request) }
+        try translated { (store) throws(StoreError) in try store.divide(request) }
     }
 
     /// Calls `whenTold` when another node has put something there for this one, and its word has come.
@@ -220,12 +220,12 @@ package actor SQLiteOutbox: Outbox {
     }
 
     private func translated<Value>(
-        _ body: (Store) throws(SQLiteError) -> Value
+        _ body: (Store) throws(StoreError) -> Value
     ) throws(OutboxError) -> Value {
         defer { watch() }
-        do throws(SQLiteError) {
+        do throws(StoreError) {
             guard let store else {
-                throw SQLiteError(code: SQLITE_MISUSE, operation: .step, message: "the outbox is closed")
+                throw StoreError(code: SQLITE_MISUSE, operation: .step, message: "the outbox is closed")
             }
             try store.connect()
             return try body(store)
@@ -234,7 +234,7 @@ package actor SQLiteOutbox: Outbox {
         }
     }
 
-    private func translation(_ error: SQLiteError) -> OutboxError {
+    private func translation(_ error: StoreError) -> OutboxError {
         if error.isTaken { return .taken(error.description) }
         if error.isSetBack { return .setBack(error.description) }
         return error.isDiskFull ? .full : .failed(error.description)
