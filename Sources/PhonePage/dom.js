@@ -42,7 +42,7 @@ export function qrCode(text, label) {
 }
 
 export const button = (text, onclick, options = {}) =>
-    element("button", { type: "button", class: options.class, onclick }, options.icon ? icon(options.icon) : null, text);
+    element("button", { type: "button", class: options.class, disabled: options.disabled, onclick }, options.icon ? icon(options.icon) : null, text);
 
 /** A line of a group that leads somewhere or does something. */
 export const row = (text, onclick, options = {}) =>

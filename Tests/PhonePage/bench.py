@@ -59,7 +59,7 @@ class Phone(Page):
             now = said()
             return all(text in now for text in texts)
 
-        return until(are_there, f"{texts} on the page: {said()[:300]!r}")
+        return until(are_there, lambda: f"{texts} on the page: {said()[:300]!r}")
 
     def tap(self, text):
         """A tap on the button, link or row with this text."""

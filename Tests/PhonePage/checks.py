@@ -50,14 +50,14 @@ def run(check, *arguments):
 
 
 def until(condition, what, seconds=None):
-    """Asks until there is an answer that is true, and gives it."""
+    """Asks until there is an answer that is true, and gives it. `what` is a text, or gives one when it is needed."""
     seconds = seconds or getattr(patience, "seconds", hung)
     end = time.monotonic() + seconds
     while True:
         value = condition()
         if value:
             return value
-        assert time.monotonic() < end, f"not within {seconds} s: {what}"
+        assert time.monotonic() < end, f"not within {seconds} s: {what() if callable(what) else what}"
         time.sleep(0.03)
 
 

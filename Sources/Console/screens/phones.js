@@ -15,6 +15,8 @@ const rings = new Map();
 export async function phonesScreen({ show }) {
     const { words } = state;
     const [book, boxes, page] = [await call("GET", "phones"), await call("GET", "mailboxes"), await call("GET", "page")];
+    const own = await onlyMine(show);
+    // After the last answer: a ring may end while this screen asks.
     const list = element("div", { id: "list" });
     drawList(list, book, show);
     return {
@@ -34,7 +36,7 @@ export async function phonesScreen({ show }) {
             page.link ? withoutApp(page.link) : null,
             made ? shownOnce(made, show) : null,
             mailboxes(boxes.mailboxes, show),
-            await onlyMine(show),
+            own,
         ],
     };
 }
@@ -60,7 +62,7 @@ function phoneRow(phone, book, show) {
     return element("div", { class: "phone", "data-number": phone.number },
         element("div", { class: "texts" }, element("strong", {}, phone.name), element("span", { class: "soft" }, about)),
         element("div", { class: "buttons" },
-            button(words("ring"), () => ring(phone), { class: "small ring", disabled: last?.isOpen ?? false }),
+            button(words("ring"), () => ring(phone), { class: "small ring", disabled: last?.isOpen }),
             book.phones.find(({ name }) => name === phone.name) === phone
                 && book.phones.filter(({ name }) => name === phone.name).length > 1
                 ? button(words("address_action"), () => giveAddress(phone.name), { class: "small" }) : null,
