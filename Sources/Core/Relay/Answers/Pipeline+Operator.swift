@@ -49,7 +49,7 @@ extension Pipeline {
     package mutating func hurry(_ id: LaneID, at now: Instant) -> Int {
         guard let lane = delivery.lane(id) else { return 0 }
         let postponed = delivery.entries.indices.filter {
-            delivery.entries[$0].lane == lane && delivery.entries[$0].state == .postponed
+            delivery.entries[$0].lane == lane && delivery.entries[$0].state.isPostponed
         }
         let count = hurry(postponed, at: now) + delivery.lanes[lane].shelved
         resume(id, at: now)
@@ -69,7 +69,7 @@ extension Pipeline {
             sequences.compactMap { delivery.slots[$0] }.compactMap { slot in
                 delivery.waiting(of: delivery.entries[slot].token).first
             }
-        ).filter { delivery.entries[$0].state == .postponed }
+        ).filter { delivery.entries[$0].state.isPostponed }
         return hurry(heads.sorted(), at: now)
     }
 

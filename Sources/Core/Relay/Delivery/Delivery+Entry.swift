@@ -42,30 +42,58 @@ extension Delivery {
         var isUrgent: Bool
         /// The outbox has it in its backlog, or will.
         var isShelved = false
-        /// Postponed because its gateway wants the device spared, or from before the start.
-        var isThrottled = false
         /// Another node sends it.
         var isElsewhere = false
         var state = State.storing
         var writing = Writing.first
-        /// The number under which it went out before the outbox had given it one; 0: it didn't.
-        var sentAs: Int64 = 0
-        /// Monotonic nanoseconds of the last attempt.
-        var sentAt: Int64 = 0
         /// The one behind it in the queue of its token.
         var next: Slot?
         /// `nil` while it is only on disk.
         var body: Notification?
 
-        /// Whether a slot still holds what a heap of a lane says it does. What the operator has moved may lie in the same
-        /// slot again, for another lane.
-        func isCurrent(_ sequence: Int64, _ state: State, in lane: Int) -> Bool {
-            self.sequence == sequence && self.state == state && self.lane == lane
+        /// Whether a slot still holds what the heap `ready` of a lane says it does. What the operator has moved may lie in
+        /// the same slot again, for another lane.
+        func isReady(_ sequence: Int64, in lane: Int) -> Bool {
+            guard case .ready = state else { return false }
+            return self.sequence == sequence && self.lane == lane
         }
 
-        /// Whether it is the one that was sent under this number.
-        func isInFlight(_ number: Int64) -> Bool {
-            state == .inFlight && (number == sequence || number == sentAs)
+        /// The same for the heap `postponed`.
+        func isPostponed(_ sequence: Int64, in lane: Int) -> Bool {
+            state.isPostponed && self.sequence == sequence && self.lane == lane
+        }
+    }
+
+    /// The place of a notification on its way.
+    enum State: Equatable, Sendable {
+        /// The outbox has not answered for it yet.
+        case storing
+        /// Behind others of its token.
+        case queued
+        /// In its lane's heap of those that may go now.
+        case ready
+        /// Put off, until the time that the queue of its token has.
+        ///
+        /// - isThrottled: Its gateway wants the device spared, or it is from before the start.
+        case postponed(isThrottled: Bool)
+        /// Its body is being read from disk.
+        case loading
+        /// Its gateway has it.
+        ///
+        /// - since: Monotonic nanoseconds.
+        /// - number: The number under which it was sent. The outbox may give it another one meanwhile.
+        case inFlight(since: Int64, number: Int64)
+        /// Its end is on the way into the outbox.
+        case ended
+        /// The slot holds nothing.
+        case free
+
+        var isPostponed: Bool {
+            if case .postponed = self { true } else { false }
+        }
+
+        var isInFlight: Bool {
+            if case .inFlight = self { true } else { false }
         }
     }
 }

@@ -12,7 +12,7 @@ extension Delivery {
             let isLater = best.map { ($0.sequence > candidate.sequence) != isOldest } ?? false
             if isLater, best?.isSuspect == false { continue }
             // Field by field: copies would cost more than the look.
-            guard entries[candidate.slot].isCurrent(candidate.sequence, .ready, in: lane),
+            guard entries[candidate.slot].isReady(candidate.sequence, in: lane),
                 !suspicion.isKnown(entries[candidate.slot].token)
             else { continue }
             let isSuspect = suspicion.isSuspect(entries[candidate.slot].body?.sender)

@@ -4,7 +4,6 @@ extension Delivery {
     mutating func sendFirst(_ slot: Slot, as number: Int64) {
         change(slot) {
             $0.sequence = number
-            $0.sentAs = number
             $0.writing = .behind
         }
     }
@@ -32,8 +31,7 @@ extension Delivery {
 
     mutating func begin(_ slot: Slot, at time: Int64) {
         change(slot) {
-            $0.state = .inFlight
-            $0.sentAt = time
+            $0.state = .inFlight(since: time, number: $0.sequence)
         }
     }
 }

@@ -9,8 +9,6 @@ struct Delivery: Sendable {
     /// Index of a notification in ``entries``. Reused after its end.
     typealias Slot = Int
 
-    enum State: Sendable { case storing, queued, ready, postponed, loading, inFlight, ended, free }
-
     private struct Queue: Sendable {
         var head: Slot
         var tail: Slot
@@ -187,15 +185,14 @@ struct Delivery: Sendable {
 
     /// It has been tried again since, or has ended.
     private func isStale(_ one: Lane.Suspended, in lane: Int) -> Bool {
-        !entries[one.slot].isCurrent(one.sequence, .postponed, in: lane)
+        !entries[one.slot].isPostponed(one.sequence, in: lane)
             || queues[entries[one.slot].token]?.notBefore != one.due
     }
 
     /// Neither this one nor those behind it are sent before then.
     mutating func postpone(_ slot: Slot, until time: Int64, isThrottled: Bool) {
         let entry = entries[slot]
-        entries[slot].state = .postponed
-        entries[slot].isThrottled = isThrottled
+        entries[slot].state = .postponed(isThrottled: isThrottled)
         queues[entry.token]?.notBefore = time
         tidy(entry.lane)
         lanes[entry.lane].postponed.insert(Lane.Postponed(due: time, sequence: entry.sequence, slot: slot))
@@ -208,10 +205,10 @@ struct Delivery: Sendable {
         let entries = entries
         let bound = 2 * entries.count + 64
         if lanes[lane].ready.count > bound {
-            lanes[lane].ready.keep { entries[$0.slot].isCurrent($0.sequence, .ready, in: lane) }
+            lanes[lane].ready.keep { entries[$0.slot].isReady($0.sequence, in: lane) }
         }
         if lanes[lane].postponed.count > bound {
-            lanes[lane].postponed.keep { entries[$0.slot].isCurrent($0.sequence, .postponed, in: lane) }
+            lanes[lane].postponed.keep { entries[$0.slot].isPostponed($0.sequence, in: lane) }
         }
     }
 
@@ -247,10 +244,9 @@ struct Delivery: Sendable {
             queue.head = next
             queues[token] = queue
             // The gateway asked to spare the device, not this notification.
-            if entries[slot].state == .postponed {
+            if case .postponed(let isThrottled) = entries[slot].state {
                 postpone(
-                    next, until: max(queue.notBefore, entries[next].notBefore),
-                    isThrottled: entries[slot].isThrottled)
+                    next, until: max(queue.notBefore, entries[next].notBefore), isThrottled: isThrottled)
             } else if entries[next].notBefore > 0 {
                 postpone(next, until: entries[next].notBefore, isThrottled: true)
             } else {
@@ -273,7 +269,7 @@ struct Delivery: Sendable {
     /// Devices of a lane that are put off until after that time, those for longest first.
     func postponed(in lane: Int, after time: Int64) -> [Digest] {
         lanes[lane].postponed.all.filter {
-            $0.due > time && entries[$0.slot].isCurrent($0.sequence, .postponed, in: lane)
+            $0.due > time && entries[$0.slot].isPostponed($0.sequence, in: lane)
         }
         .sorted { $1 < $0 }.map { entries[$0.slot].token }
     }
@@ -287,7 +283,7 @@ struct Delivery: Sendable {
     /// for what they were before.
     mutating func forgetPostponed(in lane: Int) {
         let entries = entries
-        lanes[lane].postponed.keep { entries[$0.slot].isCurrent($0.sequence, .postponed, in: lane) }
+        lanes[lane].postponed.keep { entries[$0.slot].isPostponed($0.sequence, in: lane) }
     }
 
     /// The notifications of a token, in order, that wait: neither in flight nor ended.
@@ -295,7 +291,7 @@ struct Delivery: Sendable {
         var found: [Slot] = []
         var slot = queues[token]?.head
         while let current = slot {
-            if entries[current].state != .inFlight, entries[current].state != .ended { found.append(current) }
+            if !entries[current].state.isInFlight, entries[current].state != .ended { found.append(current) }
             slot = entries[current].next
         }
         return found
@@ -308,7 +304,7 @@ struct Delivery: Sendable {
         readyThoseDue(in: lane, at: time)
         while !lanes[lane].ready.isEmpty {
             let candidate = lanes[lane].ready.removeFirst()
-            if entries[candidate.slot].isCurrent(candidate.sequence, .ready, in: lane) {
+            if entries[candidate.slot].isReady(candidate.sequence, in: lane) {
                 return candidate.slot
             }
         }
@@ -334,7 +330,7 @@ struct Delivery: Sendable {
     /// It may have been put off anew since.
     private func isCurrent(_ postponed: Lane.Postponed, in lane: Int) -> Bool {
         let entry = entries[postponed.slot]
-        return entry.isCurrent(postponed.sequence, .postponed, in: lane)
+        return entry.isPostponed(postponed.sequence, in: lane)
             && queues[entry.token]?.notBefore == postponed.due
     }
 

@@ -131,15 +131,16 @@ extension Pipeline {
         _ handle: Handle, _ outcome: Outcome, at now: Instant, using random: inout some RandomNumberGenerator
     ) {
         let slot = handle.slot
-        precondition(
-            delivery.entries[slot].isInFlight(handle.sequence),
-            "an answer for \(handle.sequence), whose place is \(delivery.entries[slot].state)")
+        guard case .inFlight(let begunAt, handle.sequence) = delivery.entries[slot].state else {
+            preconditionFailure(
+                "an answer for \(handle.sequence), whose place is \(delivery.entries[slot].state)")
+        }
         let lane = delivery.entries[slot].lane
         inFlight -= 1
         delivery.withLane(lane) { $0.ended() }
         let blockedBefore = delivery.lanes[lane].blockedReason
-        note(outcome, of: slot, in: lane, at: now)
-        judge(slot, outcome, at: now, using: &random)
+        note(outcome, of: slot, in: lane, begunAt: begunAt, at: now)
+        judge(slot, outcome, begunAt: begunAt, at: now, using: &random)
         settleUnstored(slot, at: now)
         if outcome.isJudgement, delivery.lanes[lane].isRecorded { writeDown(lane: lane, at: now) }
         tellIfBlocked(lane, before: blockedBefore)
@@ -150,7 +151,9 @@ extension Pipeline {
     }
 
     /// Counts an outcome in the lane's state that the operator sees.
-    private mutating func note(_ outcome: Outcome, of slot: Int, in lane: Int, at now: Instant) {
+    private mutating func note(
+        _ outcome: Outcome, of slot: Int, in lane: Int, begunAt: Int64, at now: Instant
+    ) {
         let time = now.monotonicNanoseconds
         let token = delivery.entries[slot].token
         // What fails alone is no trouble of the gateway's.
@@ -160,7 +163,7 @@ extension Pipeline {
             effects.append(.trouble(news, lane: lane))
         }
         if outcome.isJudgement {
-            let answerTime = Duration.nanoseconds(time - delivery.entries[slot].sentAt)
+            let answerTime = Duration.nanoseconds(time - begunAt)
             let window = writeBehind
             delivery.withLane(lane) { $0.answered(after: answerTime, within: window) }
         }
@@ -175,7 +178,8 @@ extension Pipeline {
     }
 
     private mutating func judge(
-        _ slot: Int, _ outcome: Outcome, at now: Instant, using random: inout some RandomNumberGenerator
+        _ slot: Int, _ outcome: Outcome, begunAt: Int64, at now: Instant,
+        using random: inout some RandomNumberGenerator
     ) {
         switch outcome {
         case .accepted, .kept:
@@ -205,23 +209,24 @@ extension Pipeline {
         case .blocked(let reason):
             tellIfHeld(slot, reason)
             let wish = Deferral(reason: reason, scope: .host)
-            fail(slot, wish, isBlocked: true, at: now, using: &random)
-        case .deferred(let deferral) where deferral.isUnharmed && returnUnharmed(slot): saysNothing(slot)
+            fail(slot, wish, isBlocked: true, begunAt: begunAt, at: now, using: &random)
+        case .deferred(let deferral) where deferral.isUnharmed && returnUnharmed(slot):
+            saysNothing(slot, begunAt: begunAt)
         case .deferred(let deferral) where deferral.scope == .device:
-            saysNothing(slot)
+            saysNothing(slot, begunAt: begunAt)
             let delay = policy.delay(
                 afterAttempts: delivery.entries[slot].attempts + 1, atLeast: deferral.retryAfter,
                 using: &random)
             note(wish: policy.obeyed(deferral.retryAfter), of: slot, at: now)
             postpone(slot, for: delay, isThrottle: deferral.isThrottle, at: now)
-        case .deferred(let deferral): fail(slot, deferral, isBlocked: false, at: now, using: &random)
+        case .deferred(let deferral):
+            fail(slot, deferral, isBlocked: false, begunAt: begunAt, at: now, using: &random)
         }
     }
 
     /// Notes that an attempt's end says nothing of the gateway.
-    private mutating func saysNothing(_ slot: Int) {
-        let entry = delivery.entries[slot]
-        delivery.withLane(entry.lane) { $0.endedAlone(begunAt: entry.sentAt) }
+    private mutating func saysNothing(_ slot: Int, begunAt: Int64) {
+        delivery.withLane(delivery.entries[slot].lane) { $0.endedAlone(begunAt: begunAt) }
     }
 
     /// Its senders hear that the operator has to mend something first: what the gateway says of others says nothing of it.
@@ -270,7 +275,7 @@ extension Pipeline {
     /// It failed as all of its lane would if the gateway were overloaded or the credentials wrong. It waits in any case.
     /// The lane waits, too, when enough devices have failed so with no answer between them.
     private mutating func fail(
-        _ slot: Int, _ deferral: Deferral, isBlocked: Bool, at now: Instant,
+        _ slot: Int, _ deferral: Deferral, isBlocked: Bool, begunAt: Int64, at now: Instant,
         using random: inout some RandomNumberGenerator
     ) {
         let (lane, token) = (delivery.entries[slot].lane, delivery.entries[slot].token)
@@ -278,7 +283,6 @@ extension Pipeline {
         let asked = policy.obeyed(deferral.retryAfter)
         note(wish: asked, of: slot, at: now)
         let sender = delivery.entries[slot].body?.sender
-        let begunAt = delivery.entries[slot].sentAt
         let (finding, pauses) = delivery.withLane(lane) {
             $0.failed(token, from: sender, witnesses: deferral.witnesses, begunAt: begunAt, at: time)
         }

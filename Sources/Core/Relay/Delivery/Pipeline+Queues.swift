@@ -4,11 +4,11 @@ extension Pipeline {
     package func queues() -> [Queue] {
         var queues = [Queue](repeating: Queue(), count: delivery.lanes.count)
         let spared = Set(
-            delivery.entries.lazy.filter { $0.state == .postponed && $0.isThrottled }.map(\.token))
+            delivery.entries.lazy.filter { $0.state == .postponed(isThrottled: true) }.map(\.token))
         for entry in delivery.entries where entry.state != .free && entry.state != .storing {
             queues[entry.lane].add(
                 submittedAt: entry.submittedAt,
-                isSpared: !spared.isEmpty && entry.state != .inFlight && spared.contains(entry.token))
+                isSpared: !spared.isEmpty && !entry.state.isInFlight && spared.contains(entry.token))
         }
         for lane in delivery.lanes.indices { queues[lane].add(delivery.lanes[lane]) }
         return queues

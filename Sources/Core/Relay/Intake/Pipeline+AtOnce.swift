@@ -110,7 +110,7 @@ extension Pipeline {
         if let notBefore = one.notBefore {
             commits.append(.postpone(sequence: sequence, attempts: entry.attempts, notBefore: notBefore))
         }
-        if entry.state == .postponed { spareBody(of: slot) }
+        if entry.state.isPostponed { spareBody(of: slot) }
     }
 
     /// Its identity was known after all.
@@ -136,7 +136,7 @@ extension Pipeline {
         for ticket in late {
             let entry = delivery.entries[ticket.slot]
             guard let one = unstored[entry.sequence], let body = entry.body else { continue }
-            guard entry.state != .inFlight else {
+            guard !entry.state.isInFlight else {
                 again.append(ticket)
                 stores.append(.store(StoreRequest(notification: body, digests: one.digests)))
                 continue
@@ -158,7 +158,7 @@ extension Pipeline {
     private mutating func abandonLate(_ slot: Int) {
         _ = takeUnstored(slot)
         delivery.setWriting(.never, of: slot)
-        if delivery.entries[slot].state != .inFlight { leave(slot) }
+        if !delivery.entries[slot].state.isInFlight { leave(slot) }
     }
 
     private mutating func takeUnstored(_ slot: Int) -> Unstored.One {
@@ -173,7 +173,7 @@ extension Pipeline {
     mutating func settleUnstored(_ slot: Int, at now: Instant) {
         let entry = delivery.entries[slot]
         switch entry.writing {
-        case .behind where entry.state == .postponed: storeLate(slot, at: now)
+        case .behind where entry.state.isPostponed: storeLate(slot, at: now)
         case .never where entry.state != .free: leave(slot)
         case .first, .behind, .late, .never: break
         }
