@@ -208,6 +208,24 @@ def a_peer_is_invited_after_a_question(world):
         page.says("This node is public")
 
 
+def a_tor_that_is_not_there_yet_is_no_fault_at_first(world):
+    """This node's tor has no network, so it never is."""
+    with world.page(world.link()) as page:
+        page.says("Let your Bisq")
+        page.run(
+            """const ask = window.fetch;
+            window.fetch = async (path, options) => {
+                const answer = await ask(path, options);
+                return path.endsWith("/state") ? Response.json({...await answer.json(), uptime: window.age}) : answer;
+            };"""
+        )
+        for age, text in [(5, "The node is starting"), (3600, "Something does not work")]:
+            page.run("window.age = given[0]", age)
+            page.go("#/now")
+            page.says(text, "onion: tor bootstraps")
+            page.go("#/")
+
+
 def every_screen_of_the_console_is_accessible_in_light_and_dark(world):
     with world.page(world.link()) as page:
         page.says("Let your Bisq")
@@ -370,6 +388,7 @@ checks = [
     what_changes_is_shown_by_itself_and_nothing_is_asked_at_rest,
     what_changes_while_a_screen_asks_is_not_lost,
     a_widgets_token_is_shown_once_and_revoked,
+    a_tor_that_is_not_there_yet_is_no_fault_at_first,
     every_screen_of_the_console_is_accessible_in_light_and_dark,
     nothing_of_the_console_is_cut_on_a_small_phone_in_any_language,
     every_language_has_the_same_words,

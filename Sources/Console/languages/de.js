@@ -163,6 +163,7 @@ export default {
     now_ok: "Dem Knoten geht es gut",
     now_warning: "Sehen Sie bald nach",
     now_failing: "Etwas funktioniert nicht",
+    now_starting: "Der Knoten startet: Tor braucht ein, zwei Minuten",
     now_waiting: "Wartet",
     now_delivered: "In 24 Stunden zugestellt",
     now_refused: "In 24 Stunden abgelehnt",

@@ -163,6 +163,7 @@ export default {
     now_ok: "The node is well",
     now_warning: "Look at this soon",
     now_failing: "Something does not work",
+    now_starting: "The node is starting: Tor takes a minute or two",
     now_waiting: "Waiting",
     now_delivered: "Delivered in 24 hours",
     now_refused: "Refused in 24 hours",

@@ -163,6 +163,7 @@ export default {
     now_ok: "El nodo está bien",
     now_warning: "Mire esto pronto",
     now_failing: "Algo no funciona",
+    now_starting: "El nodo arranca: Tor tarda uno o dos minutos",
     now_waiting: "En espera",
     now_delivered: "Entregadas en 24 horas",
     now_refused: "Rechazadas en 24 horas",

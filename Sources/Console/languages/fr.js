@@ -163,6 +163,7 @@ export default {
     now_ok: "Le nœud va bien",
     now_warning: "À regarder bientôt",
     now_failing: "Quelque chose ne fonctionne pas",
+    now_starting: "Le nœud démarre : Tor a besoin d’une ou deux minutes",
     now_waiting: "En attente",
     now_delivered: "Remises en 24 heures",
     now_refused: "Refusées en 24 heures",

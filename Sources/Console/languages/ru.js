@@ -163,6 +163,7 @@ export default {
     now_ok: "С узлом всё хорошо",
     now_warning: "Скоро посмотрите на это",
     now_failing: "Что-то не работает",
+    now_starting: "Узел запускается: Tor нужна минута или две",
     now_waiting: "Ждёт",
     now_delivered: "Доставлено за 24 часа",
     now_refused: "Отклонено за 24 часа",

@@ -5,9 +5,16 @@ import { copy, element, fact, group, icon, row } from "../dom.js";
 import { state } from "../state.js";
 import { eventsOf, reaching, waitingOf } from "./waiting.js";
 
+/** Seconds in which a tor that is not there yet is no fault. */
+const starting = 180;
+
+const isStarting = (node) => node.uptime < starting
+    && node.checks.every(({ name, level }) => name === "onion" || level === "ok");
+
 export async function nowScreen() {
     const { words } = state;
     const place = element("div", { id: "now" });
+    let later = 0;
     const draw = async () => {
         const node = await call("GET", "state");
         // What somebody reads is not moved while it says the same.
@@ -16,6 +23,10 @@ export async function nowScreen() {
             place.replaceChildren(...content(node, () => { place.dataset.checks = ""; return draw(); }));
         }
         place.dataset.checks = text;
+        clearTimeout(later);
+        if (node.status !== "ok" && isStarting(node)) {
+            later = setTimeout(() => { if (place.isConnected) draw(); }, (starting - node.uptime) * 1000);
+        }
     };
     await draw();
     return { title: words("tab_now"), live: (kind) => kind === "state" || kind === "peers" ? draw() : undefined, nodes: [place, reaching(), eventsOf((await call("GET", "history")).events), element("section", {}, element("div", { class: "group" },
@@ -28,9 +39,10 @@ export async function nowScreen() {
 function content(node, redraw) {
     const { words } = state;
     const faults = node.checks.filter(({ level }) => level !== "ok");
+    const verdict = node.status !== "ok" && isStarting(node) ? "starting" : node.status;
     return [
-        element("p", { class: `verdict is-${node.status}`, role: "status" },
-            icon(node.status === "ok" ? "SETUP_CONFIRMATION" : "DISPUTE"), words(`now_${node.status}`)),
+        element("p", { class: `verdict is-${verdict}`, role: "status" },
+            icon({ ok: "SETUP_CONFIRMATION", starting: "NODE" }[verdict] ?? "DISPUTE"), words(`now_${verdict}`)),
         node.onion.invited === null ? null : element("p", { class: "card banner" }, words("is_private")),
         faults.length === 0 ? null : element("ul", { class: "card faults", lang: "en" }, faults.map((check) =>
             element("li", {}, element("strong", {}, `${check.name}: ${check.state}`),
