@@ -22,7 +22,7 @@ func fuzzPushToken(_ input: [UInt8]) {
     if let pattern = PushHosts.Pattern(text) { _ = PushHosts([pattern]).hosts }
     for status in [200, 400, 401, 404, 429, 503] {
         let verdict = WebPushAnswer.verdict(GatewayAnswer(status: status, body: input))
-        if case .refused(let reason, let detail) = verdict.outcome {
+        if case .refused(let reason, _, let detail) = verdict.outcome {
             precondition(detail == nil && reason.utf8.count <= 32, "a text of the server's")
         }
     }

@@ -99,7 +99,7 @@ import Testing
 
     @Test(arguments: [
         ("HandshakeTimeout", true), ("Silent", true), ("connection refused", true),
-        ("ServiceUnavailable", true),
+        ("HTTP429", true), ("ServiceUnavailable", false),
         ("InvalidSomething", false),
     ])
     func aWordOfAConnectionHasItsAdvice(word: String, isKnown: Bool) {
@@ -108,6 +108,9 @@ import Testing
         report.lanes[0].isPaused = true
         report.lanes[0].gateway?.lastError = word
         #expect(check("bisq-remote-ios", of: report)?.advice == GatewayAdvice.text(for: word))
+        // Its service knows more of its own words.
+        report.lanes[0].errorAdvice = "wait"
+        #expect(check("bisq-remote-ios", of: report)?.advice == "wait")
     }
 
     /// The oldest waits so long, and the gateway's last word on anything is so old.

@@ -265,7 +265,7 @@ import Testing
         var bounds = MailboxBounds()
         bounds.messages = 1
         try await keep(1, outbox, store, bounds)
-        let full = Ending.refused(reason: .gateway(Reason.mailboxFull))
+        let full = Ending.refused(reason: .gateway(Reason.mailboxFull, .full))
         #expect(try await keep(2, outbox, store, bounds).ends == [KeptEnd(sequence: 1, ending: full)])
         #expect(try await again(1, outbox) == .unknown, "it may come again")
         #expect(

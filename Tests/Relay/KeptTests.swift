@@ -79,7 +79,7 @@ import Testing
 
     @Test func aFullMailboxIsToldAndTriedAgain() throws {
         let node = Node()
-        let full = Outcome.refused(reason: Reason.mailboxFull)
+        let full = Outcome.refused(reason: Reason.mailboxFull, kind: .full)
         _ = node.submit(Sample.android(), awaitsOutcome: true)
         node.begin()
         node.commit([.stored(sequence: node.number())])

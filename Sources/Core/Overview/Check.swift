@@ -213,8 +213,7 @@ extension Report {
                 name: "pushing", level: .failing, state: "has stopped: " + apps.joined(separator: "; "),
                 advice: isBlocked
                     ? "fix what the check of \(stalled.map(\.name).joined(separator: ", ")) names"
-                    : stalled.compactMap(\.gateway?.lastError).first.map(GatewayAdvice.text(for:))
-                        ?? GatewayAdvice.network)
+                    : Report.adviceAboutLastError(of: stalled.first { $0.gateway?.lastError != nil }))
         }
         guard !hasNobodyToRing else {
             return Check(
@@ -261,12 +260,15 @@ extension Report {
                 advice: lane.wishAdvice ?? GatewayAdvice.text(for: wish.reason))
         }
         if let trouble = Report.trouble(of: lane, gateway) {
-            let reason = gateway.lastError
             return Check(
                 name: lane.name, level: .warning, state: trouble,
-                advice: reason.map(GatewayAdvice.text(for:)) ?? GatewayAdvice.network)
+                advice: Report.adviceAboutLastError(of: lane))
         }
         return .ok(lane.name, "open")
+    }
+
+    private static func adviceAboutLastError(of lane: Lane?) -> String {
+        lane?.errorAdvice ?? lane?.gateway?.lastError.map(GatewayAdvice.text(for:)) ?? GatewayAdvice.network
     }
 
     /// The check of an app that was renamed or closed, for which something waits.

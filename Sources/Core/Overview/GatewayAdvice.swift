@@ -17,15 +17,8 @@ package enum GatewayAdvice {
             "HandshakeTimeout",
             "SetupTimeout", "Silent", "NoStreams", "NoToken", "AnswerTooLarge":
             network
-        case "WebPage":
-            "a web page came in place of an answer: a proxy or a captive portal stands in this machine's way"
-        case "TokenFailed", "SigningFailed": "the app's key cannot sign: put the right file in its place"
         case "StoreFailed": "as for the outbox: see whether the disk is full or its permissions are wrong"
-        case "UpstreamAway", "BadAnswer":
-            "if it does not pass within minutes, see whether url is a relay that works"
-        case "Paced", "Stopped", "MailboxFull", "RelayRefused": article
-        case "TooManyRequests", "ServiceUnavailable", "InternalServerError", "Shutdown", "IdleTimeout",
-            "QUOTA_EXCEEDED", "UNAVAILABLE", "INTERNAL", "HTTP429":
+        case "HTTP429":
             "nothing: the push service is overloaded or in maintenance, and the node tries again by itself"
         // The system's own words, for a connection that was not made.
         case _ where reason.utf8.contains(UInt8(ascii: " ")): network

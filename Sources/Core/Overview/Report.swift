@@ -33,6 +33,8 @@ package struct Report: Equatable, Sendable {
         package var blockedAdvice: String?
         /// The advice of its service about the reason why the gateway wants nothing for a while; `nil`: nothing more.
         package var wishAdvice: String?
+        /// The advice of its service about the gateway's last error; `nil`: nothing more.
+        package var errorAdvice: String?
         /// Nothing is sent for a while: the gateway is overloaded or away.
         package var isPaused = false
         /// Since a notification for it was turned away because there was no room for more of this lane.

@@ -11,6 +11,9 @@ import TLS
 package protocol ConfiguredApp: Sendable {
     /// How `apps[].gateway` names the service.
     static var gateway: String { get }
+    /// The words with which it refuses a device token that nobody has: `onionbell watch` sends to such a one, and they say
+    /// that the service has read the request.
+    static var wordsOfNobody: [String] { get }
     /// Whether it may ring phones that are not in the phone book.
     static var ringsStrangers: Bool { get }
 
@@ -60,6 +63,15 @@ package protocol ConfiguredApp: Sendable {
 
 extension ConfiguredApp {
     package static var ringsStrangers: Bool { true }
+    package static var wordsOfNobody: [String] { [] }
+    /// The advice about words that ask for patience.
+    static var patience: String {
+        "nothing: the push service is overloaded or in maintenance, and the node tries again by itself"
+    }
+    /// The advice where something else has answered.
+    static var stranger: String {
+        "a web page came in place of an answer: a proxy or a captive portal stands in this machine's way"
+    }
     package var ownFiles: [OwnFile] { [] }
     package var changeable: [String] { [] }
     package var topic: String? { nil }

@@ -79,8 +79,8 @@ extension GatewayProbe.Finding {
         self =
             switch (verdict.outcome, verdict.consequence) {
             case (.accepted, _), (.kept, _): .taken("accepted")
-            case (.refused(let reason, _), .ownFault): .unclear(reason: reason)
-            case (.refused(let reason, _), _), (.tokenDead(let reason, _, _), _): .taken(reason)
+            case (.refused(let reason, _, _), .ownFault): .unclear(reason: reason)
+            case (.refused(let reason, _, _), _), (.tokenDead(let reason, _, _), _): .taken(reason)
             case (.blocked(let reason), _): .refused(reason: reason)
             // It was made a moment ago.
             case (.deferred(let deferral), .renewCredential): .refused(reason: deferral.reason)

@@ -20,9 +20,10 @@ struct Verdict: Equatable, Sendable {
     var consequence = Consequence.none
 
     static func refused(
-        _ reason: String, _ consequence: Consequence = .none, detail: String? = nil
+        _ reason: String, _ consequence: Consequence = .none, kind: FailureKind = .other,
+        detail: String? = nil
     ) -> Verdict {
-        Verdict(outcome: .refused(reason: reason, detail: detail), consequence: consequence)
+        Verdict(outcome: .refused(reason: reason, kind: kind, detail: detail), consequence: consequence)
     }
 
     static func blocked(_ reason: String, _ consequence: Consequence = .none) -> Verdict {

@@ -107,6 +107,9 @@ extension RelayNode {
             reports[index].wishAdvice = lane.gateway?.wish.flatMap {
                 advice(for: $0.reason, of: reports[index].app)
             }
+            reports[index].errorAdvice = lane.gateway?.lastError.flatMap {
+                advice(for: $0, of: reports[index].app)
+            }
             reports[index].isPaused = lane.isPaused
             reports[index].fullAge = lane.fullAt.map { .nanoseconds(max(0, now - $0)) }
         }

@@ -2,8 +2,8 @@ import Gateways
 import Relay
 
 /// The push services that this program knows: a new one is a folder of `Sources/Edge/Gateways` and a line here.
-enum PushServices {
-    static let all: [any ConfiguredApp.Type] = [
+package enum PushServices {
+    package static let all: [any ConfiguredApp.Type] = [
         APNsApp.self, FCMApp.self, RelayApp.self, WebPushApp.self, MailboxApp.self, NtfyApp.self,
     ]
 }

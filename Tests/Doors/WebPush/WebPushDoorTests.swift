@@ -302,8 +302,9 @@ import Testing
         (.refused(.gatewayDisabled), 503), (.refused(.badMessage), 502), (.refused(.badExpiry), 502),
         (.refused(.internal), 502), (.ended(.refused(reason: "PayloadTooLarge")), 502),
         (.ended(.refused(reason: "INVALID_ARGUMENT")), 502), (.ended(.refused(reason: "BadTopic")), 502),
-        (.ended(.refused(reason: "SENDER_ID_MISMATCH")), 410),
-        (.ended(.refused(reason: "BadDeviceToken")), 410), (.ended(.refused(reason: "UnknownApp")), 502),
+        (.ended(.refused(reason: .gateway("SENDER_ID_MISMATCH", .foreignToken))), 410),
+        (.ended(.refused(reason: .gateway("BadDeviceToken", .unknownToken))), 410),
+        (.ended(.refused(reason: "UnknownApp")), 502),
     ])
     func whatASenderIsTold(receipt: Receipt, status: Int) {
         let route = WebPushRoute.relay(.production, token: "aa", extra: nil)

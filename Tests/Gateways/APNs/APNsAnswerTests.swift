@@ -20,8 +20,10 @@ import Testing
 
     /// Apple's table of answers, row by row.
     static let table: [Row] = [
-        Row(status: 400, reason: "BadDeviceToken", verdict: .refused("BadDeviceToken")),
-        Row(status: 400, reason: "DeviceTokenNotForTopic", verdict: .refused("DeviceTokenNotForTopic")),
+        Row(status: 400, reason: "BadDeviceToken", verdict: .refused("BadDeviceToken", kind: .unknownToken)),
+        Row(
+            status: 400, reason: "DeviceTokenNotForTopic",
+            verdict: .refused("DeviceTokenNotForTopic", kind: .foreignToken)),
         Row(status: 400, reason: "TopicDisallowed", verdict: .blocked("TopicDisallowed")),
         Row(status: 400, reason: "BadTopic", verdict: .blocked("BadTopic")),
         Row(status: 400, reason: "MissingTopic", verdict: .blocked("MissingTopic")),

@@ -186,7 +186,9 @@ import Testing
         let world = try APNsWorld(faults: [
             FaultRule(.answer(status: 400, reason: "BadDeviceToken"), times: 1)
         ])
-        #expect(await world.gateway.deliver(notification()) == .refused(reason: "BadDeviceToken"))
+        #expect(
+            await world.gateway.deliver(notification())
+                == .refused(reason: "BadDeviceToken", kind: .unknownToken))
         #expect(world.gateway.figures.refusedTokensInARow == 1)
         #expect(await world.gateway.deliver(notification()) == .accepted)
         #expect(world.gateway.figures.refusedTokensInARow == 0)

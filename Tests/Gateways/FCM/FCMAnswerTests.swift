@@ -41,7 +41,8 @@ import Testing
         // A word of FCM's is about one message, also one that nobody knows yet.
         Row(status: 404, body: fcm("SOMETHING_NEW"), verdict: .refused("SOMETHING_NEW", detail: "m")),
         Row(
-            status: 403, body: fcm("SENDER_ID_MISMATCH"), verdict: .refused("SENDER_ID_MISMATCH", detail: "m")
+            status: 403, body: fcm("SENDER_ID_MISMATCH"),
+            verdict: .refused("SENDER_ID_MISMATCH", kind: .foreignToken, detail: "m")
         ),
         Row(
             status: 429, body: fcm("QUOTA_EXCEEDED"),

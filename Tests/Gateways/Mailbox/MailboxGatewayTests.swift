@@ -46,7 +46,7 @@ import Testing
 
     @Test func whatBecomesOfItIsTheDevicesOwnAffair() async {
         #expect(await outcome(.success(.stored(1))) == .kept)
-        #expect(await outcome(.success(.full)) == .refused(reason: "MailboxFull"))
+        #expect(await outcome(.success(.full)) == .refused(reason: "MailboxFull", kind: .full))
         #expect(await outcome(.success(.noSuchMailbox)) == .tokenDead(reason: "NoSuchMailbox", since: nil))
         #expect(
             await outcome(.success(.noSuchMailbox), to: MailboxAddress.nobody)

@@ -75,8 +75,8 @@ package enum Ending: Equatable, Sendable {
 package enum Reason: Hashable, Error {
     case unknownPlatform, unknownApp, badDeviceToken, unregistered, badMessage, messageTooLarge, badExpiry
     case duplicateUid, busy, gatewayDisabled, notInPhoneBook, expired, loop, `internal`
-    /// As the gateway said it.
-    case gateway(String)
+    /// As the gateway said it, and what its folder makes of that for senders. An end that is read back has only the word.
+    case gateway(String, FailureKind = .other)
 
     /// The word of a gateway that keeps notifications, and has no room for this one.
     package static let mailboxFull = "MailboxFull"
@@ -106,7 +106,7 @@ package enum Reason: Hashable, Error {
         case .expired: "Expired"
         case .loop: "Loop"
         case .internal: "Internal"
-        case .gateway(let word): word
+        case .gateway(let word, _): word
         }
     }
 

@@ -73,14 +73,12 @@ extension Reason {
         switch self {
         case .messageTooLarge: .messageTooLarge
         case .badDeviceToken: .malformedToken
-        case .gateway("BadDeviceToken"): .unknownToken
-        case .gateway("DeviceTokenNotForTopic"), .gateway("SENDER_ID_MISMATCH"): .foreignToken
         case .unknownApp, .gatewayDisabled: .notServed
         case .loop: .loop
         case .expired: .expired
-        case .gateway(Reason.mailboxFull): .full
+        case .gateway(_, let kind): kind
         case .unknownPlatform, .unregistered, .badMessage, .badExpiry, .duplicateUid, .busy, .notInPhoneBook,
-            .internal, .gateway:
+            .internal:
             .other
         }
     }

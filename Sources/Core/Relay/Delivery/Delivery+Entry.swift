@@ -58,7 +58,7 @@ extension Delivery {
             return self.sequence == sequence && self.lane == lane
         }
 
-        /// The same for the heap `postponed`.
+        /// Whether it is the one that the heap `postponed` of a lane says.
         func isPostponed(_ sequence: Int64, in lane: Int) -> Bool {
             state.isPostponed && self.sequence == sequence && self.lane == lane
         }

@@ -13,8 +13,9 @@ package enum Outcome: Equatable, Sendable {
     ///
     /// `detail`: the gateway's own text, for the sender only: never logged.
     case tokenDead(reason: String, since: Int64?, detail: String? = nil)
-    /// This notification can't be delivered, ever; `reason` is the gateway's word, `detail` as above.
-    case refused(reason: String, detail: String? = nil)
+    /// This notification can't be delivered, ever; `reason` is the gateway's word, `kind` its meaning for senders, `detail`
+    /// as above.
+    case refused(reason: String, kind: FailureKind = .other, detail: String? = nil)
     /// Credentials, topic or clock: nothing of this app can be delivered until the operator has mended it.
     /// The notification is kept.
     case blocked(reason: String)

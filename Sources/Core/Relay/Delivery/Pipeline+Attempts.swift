@@ -192,9 +192,9 @@ extension Pipeline {
             if deadTokens.revive(token) { commits.append(.reviveToken(token)) }
             guard outcome != .kept else { return keep(slot) }
             finish(slot, .delivered, at: now)
-        case .refused(let reason, let detail):
+        case .refused(let reason, let kind, let detail):
             delivery.answered(slot, at: now.monotonicNanoseconds)
-            finish(slot, .refused(reason: .gateway(reason), detail: detail), at: now)
+            finish(slot, .refused(reason: .gateway(reason, kind), detail: detail), at: now)
         case .tokenDead(let reason, let since, let detail):
             delivery.answered(slot, at: now.monotonicNanoseconds)
             // Dead before the app registered it last, it may be alive (Apple, "Handling notification responses from APNs"):

@@ -19,13 +19,22 @@ enum APNsAnswer {
 
     private static let topicFaults = ["TopicDisallowed", "BadTopic", "MissingTopic"]
 
+    /// Returns what a word for a refused device token means to senders.
+    static func kind(of reason: String) -> FailureKind {
+        switch reason {
+        case "BadDeviceToken": .unknownToken
+        case "DeviceTokenNotForTopic": .foreignToken
+        case _: .other
+        }
+    }
+
     /// Returns the meaning of a word that came as an answer's `reason`.
     private static func verdict(
         _ answer: GatewayAnswer, reason: String, since: Int64?, isProven: Bool
     ) -> Verdict {
         switch reason {
         // The environment may be the wrong one, so the token isn't called dead.
-        case "BadDeviceToken", "DeviceTokenNotForTopic": return .refused(reason)
+        case "BadDeviceToken", "DeviceTokenNotForTopic": return .refused(reason, kind: kind(of: reason))
         case _ where topicFaults.contains(reason): return .blocked(reason)
         case "BadCollapseId", "BadExpirationDate", "BadMessageId", "BadPriority", "InvalidPushType",
             "DuplicateHeaders", "PayloadEmpty", "MissingDeviceToken", "BadPath", "MethodNotAllowed":

@@ -319,7 +319,7 @@ final class GatewayLink: ConnectionOwner {
             counted.hasAccepted = true
             counted.refusedTokensInARow = 0
             fault = nil
-        case .refused(let reason, _):
+        case .refused(let reason, _, _):
             fault = nil
             if suspicious.contains(reason) { suspect(reason, of: notification) }
             if verdict.consequence == .ownFault {

@@ -28,7 +28,7 @@ enum FCMAnswer {
         _ answer: GatewayAnswer, code: String, details: [JSON], text: String?
     ) -> Verdict? {
         switch code {
-        case "INVALID_ARGUMENT", "SENDER_ID_MISMATCH": .refused(code, detail: text)
+        case "INVALID_ARGUMENT", "SENDER_ID_MISMATCH": .refused(code, kind: kind(of: code), detail: text)
         // The second is of an installation that is named by its id (firebase-admin-node, `messaging/error.ts`).
         case "UNREGISTERED", "UNREGISTERED_FID":
             Verdict(outcome: .tokenDead(reason: code, since: nil, detail: text))
@@ -41,6 +41,11 @@ enum FCMAnswer {
         case _ where answer.status == 404: .refused(code, detail: text)
         case _: nil
         }
+    }
+
+    /// Returns what a code for a refused device token means to senders.
+    static func kind(of code: String) -> FailureKind {
+        code.hasSameBytes(as: "SENDER_ID_MISMATCH") ? .foreignToken : .other
     }
 
     private static func byStatus(

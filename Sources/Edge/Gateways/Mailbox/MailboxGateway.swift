@@ -58,7 +58,7 @@ package final class MailboxGateway: Gateway {
         do throws(OutboxError) {
             switch try await keep?(notification) {
             case .stored: return .kept
-            case .full: return .refused(reason: MailboxApp.full)
+            case .full: return .refused(reason: MailboxApp.full, kind: .full)
             case .noSuchMailbox where notification.deviceToken == MailboxAddress.nobody:
                 return .refused(reason: MailboxApp.noSuchMailbox)
             case .noSuchMailbox: return .tokenDead(reason: MailboxApp.noSuchMailbox, since: nil)

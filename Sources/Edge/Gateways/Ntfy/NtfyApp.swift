@@ -179,6 +179,7 @@ package struct NtfyApp: ConfiguredApp {
             "the ntfy server takes no more messages from this account today; it goes on by itself: give its user a tier with more, or use a server of your own"
         case _ where reason.utf8.span.starts(with: "Ntfy429".utf8.span):
             "the ntfy server's limit for this account is reached; it goes on by itself: give its user a tier with more, or raise visitor-request-limit-burst there"
+        case "WebPage": stranger
         case "HTTP404", "HTTP405": "this is no ntfy server: is url right?"
         case "HTTP301", "HTTP302", "HTTP303", "HTTP307", "HTTP308":
             "the server redirects, which is never followed: name its final address in url"

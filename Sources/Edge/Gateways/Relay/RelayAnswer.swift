@@ -33,6 +33,15 @@ enum RelayAnswer: Equatable {
             }
     }
 
+    /// Returns what a word of a gateway that a relay hands on means to senders.
+    static func kind(of reason: String) -> FailureKind {
+        switch reason {
+        case "BadDeviceToken": .unknownToken
+        case "DeviceTokenNotForTopic", "SENDER_ID_MISMATCH": .foreignToken
+        case _: .other
+        }
+    }
+
     // MARK: GET
 
     private static func get(_ answer: GatewayAnswer) -> RelayAnswer {
@@ -93,7 +102,7 @@ enum RelayAnswer: Equatable {
         case "ServiceUnavailable":
             return .later(reason: code, .host, after: answer.retryAfter ?? breakerPause)
         // Refused by the gateway behind it, which wants to be spared.
-        case "UNAVAILABLE", "INTERNAL", "InternalServerError", "Shutdown", "IdleTimeout", "QUOTA_EXCEEDED":
+        case _ where theirTroubles.contains(code):
             return .later(reason: code, .host, after: answer.retryAfter ?? breakerPause)
         case "TooManyRequests": return .later(reason: code, .device, after: answer.retryAfter ?? breakerPause)
         case _ where theirFaults.contains(code):
@@ -102,6 +111,10 @@ enum RelayAnswer: Equatable {
         }
     }
 
+    /// The gateway behind the other relay is overloaded or away.
+    static let theirTroubles = [
+        "UNAVAILABLE", "INTERNAL", "InternalServerError", "Shutdown", "IdleTimeout", "QUOTA_EXCEEDED",
+    ]
     /// The other relay's credentials are wrong, or it has none: its operator has to mend that.
     static let theirFaults = [
         "THIRD_PARTY_AUTH_ERROR", "APNS_AUTH_ERROR", "UNAUTHENTICATED", "PERMISSION_DENIED",

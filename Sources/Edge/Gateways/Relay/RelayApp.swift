@@ -16,6 +16,8 @@ package struct RelayApp: ConfiguredApp {
     var boundFile = ""
 
     package static let gateway = "relay"
+    /// The words of Bisq's relay for the form of Bisq 1, whatever the reason of a refusal.
+    package static let wordsWithoutReason = ["HTTP400", "Error"]
     /// Upstreams of an app.
     package static let mostUpstreams = 8
 
@@ -137,9 +139,12 @@ package struct RelayApp: ConfiguredApp {
             "the other node is of another network of Bisq's: set network at the app to its onion.network"
         case RelayAnswer.refusedWithoutReason:
             "the relay refused it each time and gave no reason: most likely the phone's app was removed"
-        case "UpstreamAway", "Paced": nil
+        case "UpstreamAway", "BadAnswer":
+            "if it does not pass within minutes, see whether url is a relay that works"
         case _ where RelayForm.words.contains(reason):
             "the other relay's credentials do not work: tell its operator"
+        case "ServiceUnavailable", "TooManyRequests": patience
+        case _ where RelayAnswer.theirTroubles.contains(reason): patience
         case _: nil
         }
     }

@@ -249,13 +249,13 @@ package final class RelayGateway: Gateway {
         case .dead(let reason, let detail):
             // That token can't die: it is to be refused each time anew.
             return isOfNobody
-                ? .refused(reason: reason, detail: detail)
+                ? .refused(reason: reason, kind: RelayAnswer.kind(of: reason), detail: detail)
                 : .tokenDead(reason: reason, since: nil, detail: detail)
         case .refused(let reason, let detail):
             if RelayGateway.suspicious.contains(reason), !isOfNobody {
                 suspect(reason, of: notification, at: index)
             }
-            return .refused(reason: reason, detail: detail)
+            return .refused(reason: reason, kind: RelayAnswer.kind(of: reason), detail: detail)
         case .doubtful(let reason):
             return doubtful(reason, notification, at: index)
         case .later(let reason, let scope, let pause):
@@ -300,7 +300,9 @@ package final class RelayGateway: Gateway {
     }
 
     private func doubtful(_ reason: String, _ notification: Notification, at index: Int) -> Outcome {
-        if DeviceToken.ofNobody.contains(notification.deviceToken) { return .refused(reason: reason) }
+        if DeviceToken.ofNobody.contains(notification.deviceToken) {
+            return .refused(reason: reason, kind: RelayAnswer.kind(of: reason))
+        }
         switch doubts.refused(notification.id, at: EventLoop.monotonicNanoseconds) {
         case .again(let pause):
             bound.unclear(notification.id)

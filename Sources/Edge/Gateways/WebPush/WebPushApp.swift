@@ -172,6 +172,8 @@ package struct WebPushApp: ConfiguredApp {
             "the subscription was made for another node's key: the phone has to pair again; if many say so, restore vapid-key"
         case WebPushAnswer.topicForbidden: WebPushAnswer.topicAdvice
         case "SigningFailed": "vapid-key cannot sign: restore it from a backup"
+        case "WebPage": stranger
+        case "TooManyRequests", "ServiceUnavailable", "InternalServerError": patience
         case _: nil
         }
     }

@@ -167,7 +167,7 @@ extension Outcome {
     fileprivate var word: String? {
         switch self {
         case .deferred(let deferral): deferral.reason
-        case .refused(let reason, _), .tokenDead(let reason, _, _), .blocked(let reason): reason
+        case .refused(let reason, _, _), .tokenDead(let reason, _, _), .blocked(let reason): reason
         case .accepted, .kept: nil
         }
     }

@@ -192,7 +192,7 @@ final class MailboxMessages {
         try delete.bind(1, number)
         try delete.run()
         guard let sequence, try seen(in: mailbox).first < number else { return nil }
-        return try end(sequence, .refused(reason: .gateway(Reason.mailboxFull)), in: store)
+        return try end(sequence, .refused(reason: .gateway(Reason.mailboxFull, .full)), in: store)
     }
 
     func end(_ sequence: Int64, _ ending: Ending, in store: Store) throws(StoreError) -> KeptEnd {

@@ -1,7 +1,9 @@
 import Client
 import Crypto
 import Encodings
+import Gateways
 import Glibc
+import Node
 import Reactor
 import Relay
 import Wire
@@ -78,12 +80,9 @@ struct WatchResult: Equatable {
         }
     }
 
-    /// Apple's and Google's words for a token that nobody has.
-    private static let tokenWords: Set<String> = [
-        "BadDeviceToken", "DeviceTokenNotForTopic", "Unregistered", "INVALID_ARGUMENT", "UNREGISTERED",
-    ]
-    /// Bisq's relay says no more to the form of Bisq 1, whatever the reason.
-    private static let relayWords: Set<String> = ["HTTP400", "Error"]
+    /// The push services' words for a token that nobody has.
+    private static let tokenWords = PushServices.all.flatMap { $0.wordsOfNobody }
+    private static let relayWords = RelayApp.wordsWithoutReason
 }
 
 /// Sends a node a notification that goes all the way to the push service and reaches nobody.
