@@ -119,3 +119,31 @@ void onionbell_release_unused_memory(void) {
 }
 
 void onionbell_trim_heap(void) { malloc_trim(0); }
+
+#if defined(__aarch64__) && !__GLIBC_PREREQ(2, 38)
+/* Swift's library for arm64 is Debian sid's, which was built on glibc 2.38: on Debian 12 these four are missing. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+size_t strlcpy(char *to, const char *from, size_t room) {
+    size_t length = strlen(from);
+    if (room == 0) return length;
+    size_t taken = length < room ? length : room - 1;
+    memcpy(to, from, taken);
+    to[taken] = 0;
+    return length;
+}
+
+long __isoc23_strtol(const char *text, char **end, int base) { return strtol(text, end, base); }
+
+long long __isoc23_strtoll(const char *text, char **end, int base) { return strtoll(text, end, base); }
+
+int __isoc23_sscanf(const char *text, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    int count = vsscanf(text, format, arguments);
+    va_end(arguments);
+    return count;
+}
+#endif
