@@ -307,7 +307,10 @@ let package = Package(
             ["Node", "Doors", "Gateways", "HTTP1", "Lab", "LabParts", "Reactor", "Tor", "Relay", "Wire", log]),
         tests(
             "Onionbell",
-            ["Onionbell", arguments, "Node", "Gateways", "Tor", "Relay", "Persistence", "Vectors"]),
+            [
+                "Onionbell", arguments, "Node", "Gateways", "Tor", "Relay", "Persistence", "Programs",
+                "Vectors", "YAML",
+            ]),
         tests(
             "EndToEnd",
             [
