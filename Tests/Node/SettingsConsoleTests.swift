@@ -85,6 +85,27 @@ import Testing
         }
     }
 
+    @Test func figuresWithoutATokenAreForAnAppsOwnNetwork() throws {
+        func widgets(_ text: String, console: String = "listen: [\"127.0.0.1:9480\"]") throws
+            -> Settings.Console.Widgets?
+        {
+            try settings("console: {\(console), widgets: {\(text)}}").widgets
+        }
+        let taken = try #require(try widgets("listen: \"10.213.94.3:9481\", from: [10.213.94.1]"))
+        #expect(taken.networkFault(isOwn: true) == nil)
+        #expect(taken.networkFault(isOwn: false)?.key == "console.widgets.listen")
+        for text in [
+            "listen: \"127.0.0.1:9481\", from: [127.0.0.1]", "listen: \"unix:/run/x\", from: [10.0.0.1]",
+            "listen: \"app:9481\", from: [10.0.0.1]", "listen: \"10.0.0.3:9481\"", "from: [10.0.0.1]",
+            "listen: \"10.0.0.3:9481\", from: [\"0.0.0.0/0\"]", "listen: onion, from: [10.0.0.1]",
+        ] {
+            #expect(throws: SettingsError.self, "\(text)") { try widgets(text) }
+        }
+        #expect(throws: SettingsError.self) {
+            try widgets("listen: \"10.0.0.3:9481\", from: [10.0.0.1]", console: "listen: []")
+        }
+    }
+
     /// Settings of the machine's network are not shown in any other one.
     @Test func aNetworkOfOnesOwnIsKnownByWhatItLacks() throws {
         let directory = FileManager.default.temporaryDirectory.appending(

@@ -32,7 +32,7 @@ import YAML
         let manifest = try Self.file("umbrel-app.yml")
         let keys = try #require(manifest.entries).map { $0.key.text ?? "" }
         #expect(
-            Set(keys) == Set(Self.texts + ["manifestVersion", "port", "gallery", "dependencies"]),
+            Set(keys) == Set(Self.texts + ["manifestVersion", "port", "gallery", "dependencies", "widgets"]),
             "\(keys)")
         for key in Self.texts {
             let text = try #require(manifest[key]?.text, "\(key)")
@@ -47,6 +47,19 @@ import YAML
         #expect(manifest["version"]?.text == programVersion)
         #expect(manifest["id"]?.text?.wholeMatch(of: /[a-z][a-z-]{0,63}/) != nil)
         #expect(["1", "1.1"].contains(manifest["manifestVersion"]?.text))
+    }
+
+    /// As `umbreld` answers them, before it has asked the node.
+    @Test func theWidgetsExampleHasTheFormOfTheAnswer() throws {
+        let widget = try #require(try Self.file("umbrel-app.yml")["widgets"]?.items?.first)
+        #expect(widget["id"]?.text?.isEmpty == false && widget["type"]?.text == "four-stats")
+        let example = try #require(widget["example"])
+        #expect(example["type"]?.text == "four-stats" && example["link"]?.text == "")
+        let items = try #require(example["items"]?.items)
+        #expect(items.count == 4)
+        for item in items {
+            #expect(item.entries?.map { $0.key.text ?? "" } == ["title", "text", "subtext"])
+        }
     }
 
     @Test func itsProxyLeadsToTheConsoleAndNothingElseIsOpen() throws {
@@ -64,6 +77,13 @@ import YAML
         let words = try #require(node?["environment"]?["INIT"]?.text)
         #expect(words.contains("console.proxied.listen=\(address):\(port) "))
         #expect(words.contains("console.proxied.from=[\(proxys)]"))
+        // umbreld asks by the service's name, in whose place it puts the container's address.
+        let widget = try #require(manifest["widgets"]?.items?.first)
+        let endpoint = try #require(widget["endpoint"]?.text)
+        #expect(endpoint.wholeMatch(of: /node:\d+\/api\/v1\/widget\/umbrel/) != nil)
+        let place = endpoint.split(separator: "/")[0].replacing("node", with: address)
+        #expect(words.contains("console.widgets.listen=\(place) "))
+        #expect(words.contains("console.widgets.from=[10.213.94.1]"))
         for volume in try #require(node?["volumes"]?.items) {
             #expect(volume.text?.hasPrefix("${APP_DATA_DIR}/data/") == true, "\(volume)")
         }

@@ -52,6 +52,30 @@ extension NodeConsole {
         }
     }
 
+    /// The listener of a platform's dashboard.
+    func open(_ widgets: Settings.Console.Widgets, at site: Site, _ settings: Settings) throws(NodeError) {
+        if let fault = widgets.networkFault(isOwn: NetworkOfApp.isOwn) { throw .configuration("\(fault)") }
+        // Nobody is served before its place is known.
+        var door: WidgetDoor?
+        let server = server(settings, by: sharedAddresses, ConsoleStreamDoor { _ in nil }) {
+            request, respond in
+            door?.answer(request, respond: respond)
+        }
+        do {
+            let place = try server.open(on: widgets.listen, from: widgets.from)
+            door = WidgetDoor(at: place, calls: site.calls)
+        } catch {
+            throw .unavailable(
+                "\(error). Stop the program that uses it, or set console.widgets.listen to another address")
+        }
+    }
+
+    private var sharedAddresses: Circuits.Settings {
+        var shared = Circuits.Settings.addresses(connections: 0)
+        shared.areShared = true
+        return shared
+    }
+
     /// Opens an address of its own, of which the peers' says nothing. Tor names circuits as for peers, and each has its
     /// share.
     private func openOnion(at site: Site, _ settings: Settings) throws(NodeError) {
@@ -88,12 +112,10 @@ extension NodeConsole {
         _ site: Site, _ settings: Settings, by clients: Circuits.Settings? = nil, hasEntered: Bool = false,
         _ open: (HTTPServer) throws(SystemError) -> Endpoint
     ) throws(NodeError) {
-        var shared = Circuits.Settings.addresses(connections: 0)
-        shared.areShared = true
         // Its origins are known when it has its port, and nobody is served before.
         var door: ConsoleDoor?
         let stream = ConsoleStreamDoor { door?.opening(of: $0) }
-        let server = server(settings, by: clients ?? shared, stream) { request, respond in
+        let server = server(settings, by: clients ?? sharedAddresses, stream) { request, respond in
             door?.answer(request, respond: respond)
         }
         server.bodyLimit = { door?.bodyLimit($0, NodeCalls.bodyLimit) }

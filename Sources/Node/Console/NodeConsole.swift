@@ -73,6 +73,7 @@ final class NodeConsole {
     func open(at site: Site, _ settings: Settings) throws(NodeError) {
         for place in settings.console.listen { try open(on: place, at: site, settings) }
         if let proxied = settings.console.proxied { try open(proxied, at: site, settings) }
+        if let widgets = settings.console.widgets { try open(widgets, at: site, settings) }
         let hasLogin = !settings.console.listen.isEmpty || settings.console.proxied?.isTrusted == false
         if hasLogin { linkOrigins += settings.console.origins }
         if entry.hasOwner || linkOrigins.isEmpty { return removeLinkFile() }

@@ -10,6 +10,7 @@ extension Settings {
         /// lower case.
         package var origins: [String] = []
         package var proxied: Proxied?
+        package var widgets: Widgets?
 
         /// The listener of a platform's proxy.
         package struct Proxied: Sendable {
@@ -17,6 +18,13 @@ extension Settings {
             /// Whether the proxy has asked for the login, and whoever comes by it has entered.
             package var isTrusted = false
             /// Who may connect; empty: everybody who can.
+            package var from: [NetworkAddress.Range] = []
+        }
+
+        /// The listener of a platform's dashboard, which reads four figures without a token.
+        package struct Widgets: Sendable {
+            package var listen: Endpoint
+            /// Who may connect.
             package var from: [NetworkAddress.Range] = []
         }
 
@@ -51,6 +59,7 @@ extension Settings {
             )
         }
         console.proxied = proxied(section.section("proxied"))
+        console.widgets = widgets(section.section("widgets"), of: console)
         if let place = console.listen.first(where: \.needsOrigin)?.description
             ?? console.proxied.map({ "\($0.listen)" }), console.origins.isEmpty
         {
@@ -78,6 +87,42 @@ extension Settings {
         let proxied = Console.Proxied(listen: endpoint, isTrusted: login == "proxy", from: from)
         if let fault = proxied.fault { section.fault(fault.key, fault.words) }
         return proxied
+    }
+
+    private func widgets(_ section: SettingsReader.Section, of console: Console) -> Console.Widgets? {
+        let listen = one("listen", of: section)
+        let from = section.networks("from")
+        section.refuseUnknownKeys()
+        guard !listen.isEmpty else {
+            if !from.isEmpty { section.fault("from", "needs widgets.listen") }
+            return nil
+        }
+        guard let endpoint = Endpoint(listen), case .host(let host, _) = endpoint,
+            NetworkAddress(host) != nil,
+            !endpoint.isLoopback
+        else {
+            section.fault(
+                "listen",
+                "must be ADDRESS:PORT of an app's own network: everywhere else a widget has a token (onionbell console widget)"
+            )
+            return nil
+        }
+        if !console.isOn {
+            section.fault("listen", "needs a console: console.listen or console.proxied.listen")
+        }
+        if endpoint == console.proxied?.listen {
+            section.fault("listen", "\(endpoint) is console.proxied.listen already")
+        }
+        if from.isEmpty || Settings.isWholeWorld(from) {
+            section.fault("from", "must name who may read without a token, and not the whole world")
+        }
+        return Console.Widgets(listen: endpoint, from: from)
+    }
+
+    /// Whether two addresses are in it of no network that anybody has for himself.
+    static func isWholeWorld(_ ranges: [NetworkAddress.Range]) -> Bool {
+        let strangers = ["1.1.1.1", "203.0.113.1", "2001:db8::1", "fe80::1"].compactMap { NetworkAddress($0) }
+        return ranges.contains { range in strangers.count { range.contains($0) } > 1 }
     }
 
     private func one(
@@ -130,9 +175,7 @@ extension Settings.Console.Proxied {
         if from.isEmpty {
             return ("from", "must name the proxy's address, as login is proxy: all others are turned away")
         }
-        // Two addresses of no network that anybody has for himself.
-        let strangers = ["1.1.1.1", "203.0.113.1", "2001:db8::1", "fe80::1"].compactMap { NetworkAddress($0) }
-        if from.contains(where: { range in strangers.count { range.contains($0) } > 1 }) {
+        if Settings.isWholeWorld(from) {
             return ("from", "must not be the whole world: whoever is named there owns the node")
         }
         return nil
@@ -145,6 +188,18 @@ extension Settings.Console.Proxied {
             key: "console.proxied.login",
             problem:
                 "must not be proxy at \(listen): this is the host's network, and not an app's own; use unix:/PATH"
+        )
+    }
+}
+
+extension Settings.Console.Widgets {
+    /// - Parameter isOwn: Whether this process has a network of its own (``NetworkOfApp``).
+    func networkFault(isOwn: Bool) -> SettingsFault? {
+        guard !isOwn else { return nil }
+        return SettingsFault(
+            key: "console.widgets.listen",
+            problem:
+                "must not be \(listen): this is the host's network, and not an app's own; make a token (onionbell console widget)"
         )
     }
 }

@@ -30,7 +30,6 @@ package final class ConsoleDoor {
     private static let sessionPath = "/api/v1/session"
     private static let passphrasePath = "/api/v1/passphrase"
     private static let eventsPath = "/api/v1/events"
-    private static let widgetPath = "/api/v1/widget"
     private static let policy =
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; "
         + "form-action 'self'; require-trusted-types-for 'script'; trusted-types 'none'"
@@ -202,10 +201,9 @@ package final class ConsoleDoor {
     private func answerWidget(
         _ request: HTTPRequest, _ respond: @escaping @EventLoop (HTTPResponse) -> Void
     ) -> Bool {
-        guard request.path.hasPrefix(Self.widgetPath), request.method == "GET",
-            let token = Self.widgetToken(in: request),
-            request.path == Self.widgetPath || request.path == Self.widgetPath + "/umbrel"
-        else { return false }
+        guard WidgetDoor.isForFigures(request), let token = Self.widgetToken(in: request) else {
+            return false
+        }
         guard token.utf8.count < 100, isWidget(token) else {
             var response = HTTPResponse(status: 401, fault: "bad_token", "this token is none, or was revoked")
             response.fields.append("www-authenticate", "Bearer")
@@ -315,7 +313,7 @@ extension HTTPResponse {
         fields.append("content-type", "application/json")
     }
 
-    fileprivate var notStored: HTTPResponse {
+    var notStored: HTTPResponse {
         var response = self
         response.fields.append("cache-control", "no-store")
         return response
