@@ -328,3 +328,12 @@ if let suites = Context.environment["TEST_SUITES"] {
     let wanted = suites.split(separator: ",").map { "\($0)Tests" }
     package.targets.removeAll { $0.type == .test && !wanted.contains($0.name) }
 }
+// Files of tests that Deploy/tools/cross-test leaves out.
+if let files = Context.environment["TEST_LEFT_OUT"] {
+    for target in package.targets where target.type == .test {
+        let folder = "\(target.path ?? "")/"
+        target.exclude += files.split(separator: ",").filter { $0.hasPrefix(folder) }.map {
+            String($0.dropFirst(folder.count))
+        }
+    }
+}

@@ -57,11 +57,20 @@ extension Span<UInt8> {
     }
 
     /// Whether it is that word (in lower case), in letters of either case.
-    public func isWord(_ word: String) -> Bool {
-        let word = word.utf8.span
+    public func isWord(_ word: String) -> Bool { isWord(word.utf8.span) }
+
+    private func isWord(_ word: Span<UInt8>) -> Bool {
         guard count == word.count else { return false }
         for index in indices where ASCII.lowercased(self[index]) != word[index] { return false }
         return true
+    }
+
+    /// Whether it comes before the other, byte by byte.
+    func precedes(_ other: Span<UInt8>) -> Bool {
+        for index in 0..<min(count, other.count) where self[index] != other[index] {
+            return self[index] < other[index]
+        }
+        return count < other.count
     }
 
     @inlinable public func starts(with text: Span<UInt8>) -> Bool {

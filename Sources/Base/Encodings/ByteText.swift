@@ -16,8 +16,9 @@ package struct ByteText: Hashable, Sendable {
         left.wrappedValue.hasSameBytes(as: right.wrappedValue)
     }
 
-    package func hash(into hasher: inout Hasher) {
-        let bytes = wrappedValue.utf8.span
+    package func hash(into hasher: inout Hasher) { ByteText.hash(wrappedValue.utf8.span, into: &hasher) }
+
+    private static func hash(_ bytes: Span<UInt8>, into hasher: inout Hasher) {
         var word: UInt64 = 0
         for index in bytes.indices {
             word = word << 8 | UInt64(bytes[index])
@@ -55,8 +56,7 @@ extension String {
     /// Returns the text if it could be one of our own names: at most `limit` bytes of ASCII. Only such a text is looked up,
     /// split or compared as a `String`.
     package func name(limit: Int = 64) -> String? {
-        let bytes = utf8.span
-        return bytes.count <= limit && bytes.consists(of: ASCII.any) ? self : nil
+        utf8.count <= limit && utf8.span.consists(of: ASCII.any) ? self : nil
     }
 
     /// As ``name(limit:)``, in lower case.

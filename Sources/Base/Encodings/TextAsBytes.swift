@@ -21,13 +21,7 @@ extension String {
     package static func != (left: String?, right: String) -> Bool { !(left == right) }
     package static func != (left: String, right: String?) -> Bool { !(right == left) }
 
-    package static func < (left: String, right: String) -> Bool {
-        let (one, other) = (left.utf8.span, right.utf8.span)
-        for index in 0..<Swift.min(one.count, other.count) where one[index] != other[index] {
-            return one[index] < other[index]
-        }
-        return one.count < other.count
-    }
+    package static func < (left: String, right: String) -> Bool { left.utf8.span.precedes(right.utf8.span) }
     package static func > (left: String, right: String) -> Bool { right < left }
     package static func <= (left: String, right: String) -> Bool { !(right < left) }
     package static func >= (left: String, right: String) -> Bool { !(left < right) }

@@ -48,21 +48,19 @@ package struct HTTPFields: Sendable {
     /// From now on the field of that name (in lower case) has this value, whether there was one or not.
     mutating func replace(_ name: String, by value: ArraySlice<UInt8>) {
         let own = marks
-        marks = own.filter { !has($0, name.utf8.span) }
+        marks = own.filter { !has($0, name) }
         append(name, String(decoding: value, as: UTF8.self))
     }
 
     /// The value of the first field of that name (in lower case).
     package subscript(name: String) -> String? {
-        let wanted = name.utf8.span
-        for mark in marks where has(mark, wanted) { return text(mark.value) }
+        for mark in marks where has(mark, name) { return text(mark.value) }
         return nil
     }
 
     /// Calls `body` with the bytes of a field's value; with none where there is no such field.
     func withValue<Result>(of name: String, _ body: (Span<UInt8>) -> Result) -> Result {
-        let wanted = name.utf8.span
-        for mark in marks where has(mark, wanted) {
+        for mark in marks where has(mark, name) {
             return body(bytes.span.extracting(mark.value))
         }
         return body("".utf8.span)
@@ -70,8 +68,7 @@ package struct HTTPFields: Sendable {
 
     /// Calls `body` with the values of all fields of that name (in lower case), until it gives something.
     package func firstResult<Result>(of name: String, _ body: (Span<UInt8>) -> Result?) -> Result? {
-        let wanted = name.utf8.span
-        for mark in marks where has(mark, wanted) {
+        for mark in marks where has(mark, name) {
             if let result = body(bytes.span.extracting(mark.value)) { return result }
         }
         return nil
@@ -79,24 +76,21 @@ package struct HTTPFields: Sendable {
 
     /// Calls `body` with the values of all fields of a name, from the last to the first, and returns its first result.
     package func lastResult<Result>(of name: String, _ body: (Span<UInt8>) -> Result?) -> Result? {
-        let wanted = name.utf8.span
-        for mark in marks.reversed() where has(mark, wanted) {
+        for mark in marks.reversed() where has(mark, name) {
             if let result = body(bytes.span.extracting(mark.value)) { return result }
         }
         return nil
     }
 
     func count(of name: String) -> Int {
-        let wanted = name.utf8.span
         var count = 0
-        for mark in marks where has(mark, wanted) { count += 1 }
+        for mark in marks where has(mark, name) { count += 1 }
         return count
     }
 
     /// Whether a list field such as `connection` contains `token` (in lower case), without regard to case.
     package func list(_ name: String, contains token: String) -> Bool {
-        let wanted = name.utf8.span
-        for mark in marks where has(mark, wanted) {
+        for mark in marks where has(mark, name) {
             let found = bytes[mark.value].split(separator: UInt8(ascii: ",")).contains {
                 $0.trimmingBlanks.lazy.map(ASCII.lowercased).elementsEqual(token.utf8)
             }
@@ -115,8 +109,9 @@ package struct HTTPFields: Sendable {
         }
     }
 
-    private func has(_ mark: Mark, _ name: Span<UInt8>) -> Bool {
-        mark.name.count == name.count && bytes.span.extracting(mark.name).hasSameBytes(as: name)
+    private func has(_ mark: Mark, _ name: String) -> Bool {
+        mark.name.count == name.utf8.count
+            && bytes.span.extracting(mark.name).hasSameBytes(as: name.utf8.span)
     }
 
     private func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }

@@ -86,8 +86,9 @@ package struct HTTPQuery: Sendable {
         place(of: name).map { body(bytes.span.extracting($0)) }
     }
 
-    private func place(of name: String) -> Range<Int>? {
-        let wanted = name.utf8.span
+    private func place(of name: String) -> Range<Int>? { place(of: name.utf8.span) }
+
+    private func place(of wanted: Span<UInt8>) -> Range<Int>? {
         for mark in marks where bytes.span.extracting(mark.name).hasSameBytes(as: wanted) {
             return mark.value
         }

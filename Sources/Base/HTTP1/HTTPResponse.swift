@@ -102,8 +102,9 @@ extension [UInt8] {
     }
 
     /// In one run: room is made for all its bytes at once.
-    mutating func append(_ text: String) {
-        let bytes = text.utf8.span
+    mutating func append(_ text: String) { append(text.utf8.span) }
+
+    private mutating func append(_ bytes: Span<UInt8>) {
         append(addingCapacity: bytes.count) { output in
             for index in bytes.indices { output.append(bytes[index]) }
         }

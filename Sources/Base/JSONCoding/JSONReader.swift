@@ -41,9 +41,8 @@ extension [JSON.Member] {
     }
 
     fileprivate func place(of key: String) -> Int? {
-        let wanted = key.utf8.span
         // By index: an element that goes through a closure is copied with all its texts.
-        for index in indices.reversed() where self[index].key.utf8.span.hasSameBytes(as: wanted) {
+        for index in indices.reversed() where self[index].key.hasSameBytes(as: key) {
             return index
         }
         return nil
@@ -293,8 +292,7 @@ private struct JSONReader {
     }
 
     private mutating func word(_ word: String, _ value: JSON) throws(JSONError) -> JSON {
-        let letters = word.utf8.span
-        for index in letters.indices { try expect(letters[index]) }
+        for letter in word.utf8 { try expect(letter) }
         return value
     }
 

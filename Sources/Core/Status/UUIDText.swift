@@ -4,15 +4,19 @@ import Encodings
 ///
 /// 36 characters with hyphens; the same behind `urn:uuid:`; the same in braces; or 32 hex digits.
 package func isUUID(_ text: String) -> Bool {
-    let bytes = text.utf8.span
+    isUUID(
+        text.utf8.span,
+        withWord: text.utf8.count == 45 && text.name()?.lowercased().hasPrefix("urn:uuid:") == true)
+}
+
+private func isUUID(_ bytes: Span<UInt8>, withWord hasWord: Bool) -> Bool {
     switch bytes.count {
     case 32: return bytes.consists(of: ASCII.hexDigit)
     case 36: return isHyphenated(bytes)
     // Go's parser reads what is between the first and the last byte, and looks at neither.
     case 38: return isHyphenated(bytes.extracting(1..<37))
     case 45:
-        return bytes.extracting(9...).count == 36 && isHyphenated(bytes.extracting(9...))
-            && text.name()?.lowercased().hasPrefix("urn:uuid:") == true
+        return hasWord && isHyphenated(bytes.extracting(9...))
     default: return false
     }
 }

@@ -25,20 +25,24 @@ package struct LaneHost: Hashable, Sendable, CustomStringConvertible {
     /// `https://HOST` or `http://HOST`, with `:PORT` if need be: lower-case ASCII, in the one spelling that the service
     /// gives it. `nil`: it is something else.
     package init?(origin: String) {
-        let bytes = origin.utf8.span
+        guard LaneHost.isOrigin(origin.utf8.span) else { return nil }
+        self.init(origin)
+    }
+
+    private static func isOrigin(_ bytes: Span<UInt8>) -> Bool {
         let scheme =
             bytes.starts(with: "https://".utf8.span) ? 8 : bytes.starts(with: "http://".utf8.span) ? 7 : 0
-        guard scheme > 0, (scheme + 1...LaneHost.longestOrigin).contains(bytes.count) else { return nil }
+        guard scheme > 0, (scheme + 1...LaneHost.longestOrigin).contains(bytes.count) else { return false }
         for index in scheme..<bytes.count {
             switch bytes[index] {
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
                 UInt8(ascii: "."),
                 UInt8(ascii: "-"), UInt8(ascii: ":"), UInt8(ascii: "["), UInt8(ascii: "]"):
                 break
-            default: return nil
+            default: return false
             }
         }
-        self.init(origin)
+        return true
     }
 
     /// The host of a service that has one, and of apps from Apple's store.

@@ -20,12 +20,11 @@ package struct DeviceToken: Hashable, Sendable {
     /// 64 to 512 hex digits, an even number, in lower case, as APNs has them; today an app's are 64 long, and Apple
     /// promises no length ("Sending notification requests to APNs").
     package init?(hexadecimal text: String) {
-        let bytes = text.utf8.span
-        guard (64...512).contains(bytes.count), bytes.count.isMultiple(of: 2) else { return nil }
-        if bytes.consists(of: ASCII.lowerHexDigit) {
+        guard (64...512).contains(text.utf8.count), text.utf8.count.isMultiple(of: 2) else { return nil }
+        if text.utf8.span.consists(of: ASCII.lowerHexDigit) {
             self.text = text
         } else {
-            guard bytes.consists(of: ASCII.hexDigit) else { return nil }
+            guard text.utf8.span.consists(of: ASCII.hexDigit) else { return nil }
             self.text = text.lowercasedASCII
         }
     }
@@ -33,9 +32,9 @@ package struct DeviceToken: Hashable, Sendable {
     /// 32 to 4,096 of `[A-Za-z0-9_:.-]`, as FCM has them; Firebase promises neither. None that begins like the addresses
     /// of other services.
     package init?(opaque text: String) {
-        let bytes = text.utf8.span
-        guard (DeviceToken.shortest...DeviceToken.longest).contains(bytes.count),
-            bytes.consists(of: DeviceToken.character), !DeviceToken.hasServicePrefix(bytes)
+        guard (DeviceToken.shortest...DeviceToken.longest).contains(text.utf8.count),
+            text.utf8.span.consists(of: DeviceToken.character),
+            !DeviceToken.hasServicePrefix(text.utf8.span)
         else { return nil }
         self.text = text
     }
@@ -50,10 +49,9 @@ package struct DeviceToken: Hashable, Sendable {
     /// Whether it has the form of an alias of the phone book.
     /// Only such a text is looked up: another one may be long, and made so that it takes long to hash.
     var isAlias: Bool {
-        let bytes = text.utf8.span
-        return PhoneBook.aliasLengths.contains(bytes.count)
-            && bytes.starts(with: PhoneBook.aliasPrefix.utf8.span)
-            && bytes.consists(of: DeviceToken.character)
+        PhoneBook.aliasLengths.contains(text.utf8.count)
+            && text.utf8.span.starts(with: PhoneBook.aliasPrefix.utf8.span)
+            && text.utf8.span.consists(of: DeviceToken.character)
     }
 
     /// Whether a text could hold an address of any service: as many characters in a row as the shortest has.

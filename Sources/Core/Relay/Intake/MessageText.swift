@@ -5,7 +5,10 @@ enum MessageText {
     /// Bisq 1's `magic|iv|base64` with the magic of the platform, an IV of 16 characters and whole AES blocks; or
     /// Bisq 2's base64 of at least a nonce and a tag (28 bytes). Nothing in it needs an escape in JSON.
     static func isValid(_ message: String, for platform: Platform) -> Bool {
-        let text = message.utf8.span
+        isValid(message.utf8.span, for: platform)
+    }
+
+    private static func isValid(_ text: Span<UInt8>, for platform: Platform) -> Bool {
         guard text.starts(with: "BisqMessage".utf8.span) else {
             return Base64.byteCount(of: text).map { $0 >= 28 } ?? false
         }

@@ -160,10 +160,10 @@ package final class BitwardenDoor: HTTPDoor {
     ) async throws(BitwardenFault) {
         let id = try await installation(asking: request)
         let respond: @EventLoop (HTTPResponse) -> Void = { respond($0.forKnown) }
-        let encoded = request.path.utf8.span.extracting(droppingFirst: Self.pushPath.utf8.count)
-        guard let path = try? String(percentEncoded: encoded) else {
-            throw .notFound
-        }
+        let start = Self.pushPath.utf8.count
+        guard
+            let path = try? String(percentEncoded: request.path.utf8.span.extracting(droppingFirst: start))
+        else { throw .notFound }
         let asked = try BitwardenRequest(
             method: request.method, path: path, body: request.body, installation: id)
         figures.count(asked.word)

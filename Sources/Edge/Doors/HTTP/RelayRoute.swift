@@ -30,9 +30,7 @@ extension String {
     /// Returns the text behind a prefix; `nil` where there is none.
     fileprivate func dropping(prefix: String) -> Substring? {
         // Bytes, not characters: nothing has to be looked up in Unicode's tables.
-        let (bytes, start) = (utf8.span, prefix.utf8.span)
-        guard bytes.count > start.count else { return nil }
-        for index in start.indices where bytes[index] != start[index] { return nil }
-        return Substring(utf8.dropFirst(start.count))
+        guard utf8.count > prefix.utf8.count, utf8.span.starts(with: prefix.utf8.span) else { return nil }
+        return Substring(utf8.dropFirst(prefix.utf8.count))
     }
 }

@@ -31,9 +31,8 @@ enum MailboxPush: Equatable {
 
     /// Names that readers make up: `up` and at least twelve characters of chance, as ntfy's app takes them.
     static func isTopic(_ text: String) -> Bool {
-        let bytes = text.utf8.span
-        return lengths.contains(bytes.count) && text.hasPrefix("up")
-            && bytes.consists {
+        lengths.contains(text.utf8.count) && text.hasPrefix("up")
+            && text.utf8.span.consists {
                 ASCII.letter($0) | ASCII.digit($0) | ASCII.equal($0, "-") | ASCII.equal($0, "_")
             }
     }

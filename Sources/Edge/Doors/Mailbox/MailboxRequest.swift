@@ -32,9 +32,8 @@ struct MailboxRequest: Equatable {
 
     /// The topics and the kind of a path; `nil`: it is none of a reader's.
     static func path(_ path: String) -> (topics: [String], kind: Kind)? {
-        let bytes = path.utf8.span
-        guard bytes.count <= longestPath, bytes.count > 1, bytes[0] == UInt8(ascii: "/"),
-            bytes.consists(of: { character($0) | ASCII.equal($0, "/") | ASCII.equal($0, ",") })
+        guard path.utf8.count <= longestPath, path.utf8.count > 1, path.utf8.first == UInt8(ascii: "/"),
+            path.utf8.span.consists(of: { character($0) | ASCII.equal($0, "/") | ASCII.equal($0, ",") })
         else { return nil }
         let parts = path.utf8.dropFirst().split(
             separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)

@@ -59,13 +59,13 @@ package final class PhonePageDoor: HTTPDoor {
         }
     }
 
+    private static func isOurs(_ path: Span<UInt8>, _ ours: Span<UInt8>) -> Bool {
+        path.starts(with: ours) || path.hasSameBytes(as: ours.extracting(droppingLast: 1))
+    }
+
     package func handler(for path: String) -> HTTPServer.Handler? {
-        let bytes = path.utf8.span
-        let ours = PhonePageDoor.path.utf8.span
-        guard bytes.starts(with: ours) || bytes.hasSameBytes(as: ours.extracting(droppingLast: 1)) else {
-            return nil
-        }
-        let answer = bytes.count <= PhonePageDoor.longestPath ? answers[Array(path.utf8)] : nil
+        guard PhonePageDoor.isOurs(path.utf8.span, PhonePageDoor.path.utf8.span) else { return nil }
+        let answer = path.utf8.count <= PhonePageDoor.longestPath ? answers[Array(path.utf8)] : nil
         return { request, respond in
             guard request.method == "GET" || request.method == "HEAD" else {
                 return respond(.methodNotAllowed("GET, HEAD").shielded())

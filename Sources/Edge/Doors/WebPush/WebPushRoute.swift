@@ -20,8 +20,9 @@ enum WebPushRoute: Equatable {
 
     /// Whether a path (as sent) is this door's. What Bitwarden's servers ask for begins with `/push/` as well, and has
     /// nothing behind it that could be an id, or `delete` where a token would be.
-    static func isOurs(_ path: String) -> Bool {
-        let path = path.utf8.span
+    static func isOurs(_ path: String) -> Bool { isOurs(path.utf8.span) }
+
+    private static func isOurs(_ path: Span<UInt8>) -> Bool {
         if path.starts(with: relayPrefix.utf8.span) { return true }
         guard path.starts(with: pushPrefix.utf8.span) else { return false }
         let rest = path.extracting(droppingFirst: pushPrefix.utf8.count)
@@ -42,9 +43,9 @@ enum WebPushRoute: Equatable {
         }
         if decoded.utf8.span.starts(with: WebPushRoute.relayPrefix.utf8.span) {
             self = WebPushRoute.relay(
-                WebPushRoute.parts(of: decoded, behind: WebPushRoute.relayPrefix, atMost: 3))
+                WebPushRoute.parts(of: decoded.utf8.span, behind: WebPushRoute.relayPrefix, atMost: 3))
         } else if decoded.utf8.span.starts(with: WebPushRoute.pushPrefix.utf8.span) {
-            let parts = WebPushRoute.parts(of: decoded, behind: WebPushRoute.pushPrefix, atMost: 2)
+            let parts = WebPushRoute.parts(of: decoded.utf8.span, behind: WebPushRoute.pushPrefix, atMost: 2)
             guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else {
                 self = .unknown
                 return
@@ -56,8 +57,7 @@ enum WebPushRoute: Equatable {
     }
 
     /// Split as bytes: a stranger's character may be as long as the path.
-    private static func parts(of path: String, behind prefix: String, atMost count: Int) -> [String] {
-        let path = path.utf8.span
+    private static func parts(of path: Span<UInt8>, behind prefix: String, atMost count: Int) -> [String] {
         var parts: [String] = []
         var start = prefix.utf8.count
         while let end = parts.count < count - 1 ? path.firstIndex(of: UInt8(ascii: "/"), from: start) : nil {

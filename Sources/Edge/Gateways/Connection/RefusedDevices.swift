@@ -50,8 +50,10 @@ private struct Device: Hashable {
     private static let seed = UInt64.random(in: .min ... .max)
     private static let factor = UInt64.random(in: .min ... .max) | 1
 
-    init(_ token: DeviceToken) {
-        var rest = token.text.utf8.span
+    init(_ token: DeviceToken) { self.init(token.text.utf8.span) }
+
+    private init(_ bytes: Span<UInt8>) {
+        var rest = bytes
         var (sum, factor) = (Device.seed, Device.factor)
         while rest.count >= 8 {
             var word: UInt64 = 0

@@ -41,8 +41,9 @@ struct PushEndpoint: Equatable, Sendable {
         path = PushEndpoint.string(text.extracting(droppingFirst: end))
     }
 
-    init?(_ text: String) {
-        let bytes = text.utf8.span
+    init?(_ text: String) { self.init(withScheme: text.utf8.span) }
+
+    private init?(withScheme bytes: Span<UInt8>) {
         let scheme = PushEndpoint.scheme.utf8.count
         guard bytes.starts(with: PushEndpoint.scheme.utf8.span) else { return nil }
         self.init(withoutScheme: bytes.extracting(droppingFirst: scheme))

@@ -95,7 +95,10 @@ struct PushHosts: Equatable, Sendable {
     var namesOnions: Bool { hosts.contains { $0.hasSuffix(".onion") || $0.mentions(".onion:") } }
 
     private static func `is`(_ host: String, below domain: String) -> Bool {
-        let (host, domain) = (host.utf8.span, domain.utf8.span)
+        `is`(host.utf8.span, below: domain.utf8.span)
+    }
+
+    private static func `is`(_ host: Span<UInt8>, below domain: Span<UInt8>) -> Bool {
         let start = host.count - domain.count
         return start > 1 && host[start - 1] == UInt8(ascii: ".")
             && host.extracting(droppingFirst: start).hasSameBytes(as: domain)
