@@ -328,7 +328,7 @@ if let suites = Context.environment["TEST_SUITES"] {
     let wanted = suites.split(separator: ",").map { "\($0)Tests" }
     package.targets.removeAll { $0.type == .test && !wanted.contains($0.name) }
 }
-// Files of tests that Deploy/tools/cross-test leaves out.
+// Files of tests that Deploy/tools/optimized-test leaves out.
 if let files = Context.environment["TEST_LEFT_OUT"] {
     for target in package.targets where target.type == .test {
         let folder = "\(target.path ?? "")/"
