@@ -21,7 +21,7 @@ func fuzzHTTP(_ input: [UInt8]) {
     precondition(answers(in: [input]) == answers(in: bytes), "single bytes are read differently")
     for request in whole.0 { check(request) }
     let text = String(decoding: input, as: UTF8.self)
-    let decoded = try? String(percentEncoded: text.percentEncoded.utf8.span)
+    let decoded = try? String(percentEncoded: text.percentEncoded)
     precondition(decoded.map { Array($0.utf8) } == Array(text.utf8))
     _ = RetryAfter.duration(text, now: 1_795_000_000)
 }

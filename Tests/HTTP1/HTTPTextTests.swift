@@ -19,7 +19,7 @@ import Testing
     @Test func textIsPercentEncodedAndBack() throws {
         let text = "aZ09-._~ :/?#[]@!$&'()*+,;=%\u{0}é"
         #expect("a b+é".percentEncoded == "a%20b%2B%C3%A9")
-        #expect(try String(percentEncoded: text.percentEncoded.utf8.span) == text)
+        #expect(try String(percentEncoded: text.percentEncoded) == text)
     }
 
     @Test(arguments: [

@@ -57,7 +57,7 @@ extension Span<UInt8> {
     }
 
     /// Whether it is that word (in lower case), in letters of either case.
-    public func isWord(_ word: String) -> Bool { isWord(word.utf8.span) }
+    public func isWord(_ word: String) -> Bool { word.withBytes { isWord($0) } }
 
     private func isWord(_ word: Span<UInt8>) -> Bool {
         guard count == word.count else { return false }

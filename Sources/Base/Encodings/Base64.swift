@@ -12,7 +12,7 @@ package enum Base64 {
     }
 
     /// `nil` unless the text is exactly what ``encode(_:)`` gives for some bytes.
-    package static func decode(_ text: String) -> [UInt8]? { decode(text.utf8.span) }
+    package static func decode(_ text: String) -> [UInt8]? { text.withBytes { decode($0) } }
 
     package static func decode(_ text: Span<UInt8>) -> [UInt8]? {
         guard text.count.isMultiple(of: 4) else { return nil }
@@ -20,7 +20,9 @@ package enum Base64 {
     }
 
     /// `nil` unless the text is exactly what ``encodeForURL(_:isPadded:)`` gives for some bytes without padding.
-    package static func decodeFromURL(_ text: String) -> [UInt8]? { decodeFromURL(text.utf8.span) }
+    package static func decodeFromURL(_ text: String) -> [UInt8]? {
+        text.withBytes { decodeFromURL($0) }
+    }
 
     package static func decodeFromURL(_ text: Span<UInt8>) -> [UInt8]? { decode(text, values: urlValues) }
 

@@ -16,7 +16,9 @@ package struct ByteText: Hashable, Sendable {
         left.wrappedValue.hasSameBytes(as: right.wrappedValue)
     }
 
-    package func hash(into hasher: inout Hasher) { ByteText.hash(wrappedValue.utf8.span, into: &hasher) }
+    package func hash(into hasher: inout Hasher) {
+        wrappedValue.withBytes { ByteText.hash($0, into: &hasher) }
+    }
 
     private static func hash(_ bytes: Span<UInt8>, into hasher: inout Hasher) {
         var word: UInt64 = 0
@@ -36,7 +38,9 @@ extension ByteText: ExpressibleByStringLiteral {
 extension String {
     /// Whether both are the same bytes: what texts from outside are compared with, in place of `==` (``ByteText``).
     @inlinable
-    package func hasSameBytes(as other: String) -> Bool { utf8.span.hasSameBytes(as: other.utf8.span) }
+    package func hasSameBytes(as other: String) -> Bool {
+        utf8.count == other.utf8.count && withBytes { $0.hasSameBytes(as: other) }
+    }
 
     /// As much of the text as has room in so many bytes: whole characters of UTF-8.
     package func cut(toBytes limit: Int) -> String {
@@ -56,13 +60,13 @@ extension String {
     /// Returns the text if it could be one of our own names: at most `limit` bytes of ASCII. Only such a text is looked up,
     /// split or compared as a `String`.
     package func name(limit: Int = 64) -> String? {
-        utf8.count <= limit && utf8.span.consists(of: ASCII.any) ? self : nil
+        utf8.count <= limit && consists(of: ASCII.any) ? self : nil
     }
 
     /// As ``name(limit:)``, in lower case.
     package func word(limit: Int = 64) -> String? {
         guard let name = name(limit: limit) else { return nil }
-        return name.utf8.span.consists { 1 ^ ASCII.upperCase($0) } ? name : name.lowercasedASCII
+        return name.consists { 1 ^ ASCII.upperCase($0) } ? name : name.lowercasedASCII
     }
 }
 
@@ -70,11 +74,11 @@ extension String {
 extension Substring {
     /// As ``Swift/String/name(limit:)``.
     package func name(limit: Int = 64) -> String? {
-        utf8.span.count <= limit ? String(self).name(limit: limit) : nil
+        utf8.count <= limit ? String(self).name(limit: limit) : nil
     }
 
     /// As ``Swift/String/word(limit:)``.
     package func word(limit: Int = 64) -> String? {
-        utf8.span.count <= limit ? String(self).word(limit: limit) : nil
+        utf8.count <= limit ? String(self).word(limit: limit) : nil
     }
 }

@@ -13,7 +13,7 @@ public enum Hex {
     }
 
     /// Either case. `nil` for an odd number of digits, or anything else among them.
-    package static func decode(_ text: String) -> [UInt8]? { decode(text.utf8.span) }
+    package static func decode(_ text: String) -> [UInt8]? { text.withBytes { decode($0) } }
 
     package static func decode(_ text: Span<UInt8>) -> [UInt8]? {
         var digits = text

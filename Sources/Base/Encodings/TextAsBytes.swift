@@ -21,14 +21,16 @@ extension String {
     package static func != (left: String?, right: String) -> Bool { !(left == right) }
     package static func != (left: String, right: String?) -> Bool { !(right == left) }
 
-    package static func < (left: String, right: String) -> Bool { left.utf8.span.precedes(right.utf8.span) }
+    package static func < (left: String, right: String) -> Bool {
+        left.withBytes { left in right.withBytes { left.precedes($0) } }
+    }
     package static func > (left: String, right: String) -> Bool { right < left }
     package static func <= (left: String, right: String) -> Bool { !(right < left) }
     package static func >= (left: String, right: String) -> Bool { !(left < right) }
 
-    package func hasPrefix(_ prefix: String) -> Bool { utf8.span.starts(with: prefix.utf8.span) }
+    package func hasPrefix(_ prefix: String) -> Bool { withBytes { $0.starts(with: prefix) } }
     package func hasSuffix(_ suffix: String) -> Bool {
-        utf8.span.extracting(last: suffix.utf8.count).hasSameBytes(as: suffix.utf8.span)
+        withBytes { $0.extracting(last: suffix.utf8.count).hasSameBytes(as: suffix) }
     }
 
     /// The letters of ASCII, and no others, in lower case.
@@ -37,20 +39,20 @@ extension String {
 
 extension Substring {
     package static func == (left: Substring, right: Substring) -> Bool {
-        left.utf8.span.hasSameBytes(as: right.utf8.span)
+        left.withBytes { left in right.withBytes { left.hasSameBytes(as: $0) } }
     }
     package static func != (left: Substring, right: Substring) -> Bool { !(left == right) }
     package static func == (left: Substring, right: String) -> Bool {
-        left.utf8.span.hasSameBytes(as: right.utf8.span)
+        left.withBytes { $0.hasSameBytes(as: right) }
     }
     package static func != (left: Substring, right: String) -> Bool { !(left == right) }
     package static func == (left: String, right: Substring) -> Bool { right == left }
     package static func != (left: String, right: Substring) -> Bool { !(right == left) }
     package static func ~= (pattern: Substring, text: Substring) -> Bool { pattern == text }
 
-    package func hasPrefix(_ prefix: String) -> Bool { utf8.span.starts(with: prefix.utf8.span) }
+    package func hasPrefix(_ prefix: String) -> Bool { withBytes { $0.starts(with: prefix) } }
     package func hasSuffix(_ suffix: String) -> Bool {
-        utf8.span.extracting(last: suffix.utf8.count).hasSameBytes(as: suffix.utf8.span)
+        withBytes { $0.extracting(last: suffix.utf8.count).hasSameBytes(as: suffix) }
     }
 
     /// As ``Swift/String/lowercased()``.

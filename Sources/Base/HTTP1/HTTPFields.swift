@@ -63,7 +63,7 @@ package struct HTTPFields: Sendable {
         for mark in marks where has(mark, name) {
             return body(bytes.span.extracting(mark.value))
         }
-        return body("".utf8.span)
+        return body(Span())
     }
 
     /// Calls `body` with the values of all fields of that name (in lower case), until it gives something.
@@ -109,9 +109,14 @@ package struct HTTPFields: Sendable {
         }
     }
 
+    // Most differ in length, which is looked at without a call.
+    @inline(__always)
     private func has(_ mark: Mark, _ name: String) -> Bool {
-        mark.name.count == name.utf8.count
-            && bytes.span.extracting(mark.name).hasSameBytes(as: name.utf8.span)
+        mark.name.count == name.utf8.count && spells(mark, name)
+    }
+
+    private func spells(_ mark: Mark, _ name: String) -> Bool {
+        bytes.span.extracting(mark.name).hasSameBytes(as: name)
     }
 
     private func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }

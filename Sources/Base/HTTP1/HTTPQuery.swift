@@ -22,10 +22,12 @@ package struct HTTPQuery: Sendable {
 
     /// - Throws: ``HTTPFault/badPercentEncoding``, ``HTTPFault/tooManyFields(limit:)``.
     package init(_ text: String) throws(HTTPFault) {
-        if text.utf8.span.firstIndex(of: UInt8(ascii: "%")) == nil {
-            self.init(plain: Array(text.utf8), try HTTPQuery.marks(in: text.utf8.span))
-        } else {
-            try self.init(text.utf8.span)
+        self = try text.withBytes { bytes throws(HTTPFault) in
+            if bytes.firstIndex(of: UInt8(ascii: "%")) == nil {
+                HTTPQuery(plain: Array(text.utf8), try HTTPQuery.marks(in: bytes))
+            } else {
+                try HTTPQuery(bytes)
+            }
         }
     }
 
@@ -86,7 +88,7 @@ package struct HTTPQuery: Sendable {
         place(of: name).map { body(bytes.span.extracting($0)) }
     }
 
-    private func place(of name: String) -> Range<Int>? { place(of: name.utf8.span) }
+    private func place(of name: String) -> Range<Int>? { name.withBytes { place(of: $0) } }
 
     private func place(of wanted: Span<UInt8>) -> Range<Int>? {
         for mark in marks where bytes.span.extracting(mark.name).hasSameBytes(as: wanted) {
@@ -97,6 +99,11 @@ package struct HTTPQuery: Sendable {
 }
 
 extension String {
+    /// - Throws: ``HTTPFault/badPercentEncoding``.
+    package init(percentEncoded text: String) throws(HTTPFault) {
+        self = try text.withBytes { bytes throws(HTTPFault) in try String(percentEncoded: bytes) }
+    }
+
     /// - Parameter text: UTF-8, as sent.
     /// - Throws: ``HTTPFault/badPercentEncoding`` also where the bytes are not UTF-8.
     package init(percentEncoded text: Span<UInt8>) throws(HTTPFault) {

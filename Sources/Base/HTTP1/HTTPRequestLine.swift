@@ -93,8 +93,8 @@ struct HTTPRequestLine {
 enum HTTPVersion {
     /// - Returns: Whether it is 1.0.
     static func isOld(_ bytes: Span<UInt8>) throws(HTTPFault) -> Bool {
-        guard bytes.starts(with: "HTTP/".utf8.span) else { throw .badStartLine }
-        guard bytes.count == 8, bytes.starts(with: "HTTP/1.".utf8.span), bytes[7].isDigit else {
+        guard bytes.starts(with: "HTTP/") else { throw .badStartLine }
+        guard bytes.count == 8, bytes.starts(with: "HTTP/1."), bytes[7].isDigit else {
             throw .unsupportedVersion
         }
         return bytes[7] == UInt8(ascii: "0")

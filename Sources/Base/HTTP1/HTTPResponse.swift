@@ -102,7 +102,7 @@ extension [UInt8] {
     }
 
     /// In one run: room is made for all its bytes at once.
-    mutating func append(_ text: String) { append(text.utf8.span) }
+    mutating func append(_ text: String) { text.withBytes { append($0) } }
 
     private mutating func append(_ bytes: Span<UInt8>) {
         append(addingCapacity: bytes.count) { output in

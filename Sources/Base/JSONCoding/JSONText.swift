@@ -3,7 +3,9 @@ import Encodings
 extension [UInt8] {
     /// Appends `text` as a JSON string with its quotes (RFC 8259, section 7). Control characters are escaped, those above
     /// ASCII too: nothing in it ends a line or commands a terminal.
-    package mutating func append(jsonString text: String) { append(jsonString: text.utf8.span) }
+    package mutating func append(jsonString text: String) {
+        text.withBytes { append(jsonString: $0) }
+    }
 
     private mutating func append(jsonString bytes: Span<UInt8>) {
         append(UInt8(ascii: "\""))

@@ -17,7 +17,7 @@ package enum MailboxEvent: Equatable, Sendable {
         switch event {
         case "open": self = .open
         case "message":
-            guard let id = json["id"]?.string?.name(), id.utf8.span.consists(of: MailboxNote.isPartOfID),
+            guard let id = json["id"]?.string?.name(), id.consists(of: MailboxNote.isPartOfID),
                 !id.isEmpty, let time = json["time"]?.integer,
                 let text = (json["encrypted"] ?? json["message"])?.string
             else { return nil }

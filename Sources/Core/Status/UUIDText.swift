@@ -4,9 +4,8 @@ import Encodings
 ///
 /// 36 characters with hyphens; the same behind `urn:uuid:`; the same in braces; or 32 hex digits.
 package func isUUID(_ text: String) -> Bool {
-    isUUID(
-        text.utf8.span,
-        withWord: text.utf8.count == 45 && text.name()?.lowercased().hasPrefix("urn:uuid:") == true)
+    let hasWord = text.utf8.count == 45 && text.name()?.lowercased().hasPrefix("urn:uuid:") == true
+    return text.withBytes { isUUID($0, withWord: hasWord) }
 }
 
 private func isUUID(_ bytes: Span<UInt8>, withWord hasWord: Bool) -> Bool {

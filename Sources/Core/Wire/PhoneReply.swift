@@ -23,14 +23,14 @@ package struct PhoneReply: Equatable, Sendable {
 
     /// - Returns: `nil` where a part has another form than it may have.
     package init?(counter: Int64, sentAt: Int64, kind: String, text: String) {
-        guard counter > 0, sentAt > 0, PhoneReply.isKind(kind.utf8.span), PhoneReply.isText(text) else {
+        guard counter > 0, sentAt > 0, PhoneReply.isKind(kind), PhoneReply.isText(text) else {
             return nil
         }
         (self.counter, self.sentAt, self.kind, self.text) = (counter, sentAt, kind, text)
     }
 
-    package static func isKind(_ text: Span<UInt8>) -> Bool {
-        (1...longestKind).contains(text.count)
+    package static func isKind(_ text: String) -> Bool {
+        (1...longestKind).contains(text.utf8.count)
             && text.consists { byte in
                 ASCII.letter(byte) & (byte >> 5 & 1) | ASCII.digit(byte) | ASCII.equal(byte, "-")
             }

@@ -114,6 +114,6 @@ extension String {
     /// Whether it can stand in a JSON text as it is: a UUID of a browser's.
     fileprivate var isPlainName: Bool {
         (1...64).contains(utf8.count)
-            && utf8.span.consists { ASCII.letter($0) | ASCII.digit($0) | ASCII.equal($0, "-") }
+            && consists { ASCII.letter($0) | ASCII.digit($0) | ASCII.equal($0, "-") }
     }
 }

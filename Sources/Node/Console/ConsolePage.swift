@@ -33,13 +33,13 @@ enum ConsolePage {
         guard name.utf8.count <= longestName else { return false }
         let parts = name.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count <= 2, let file = parts.last,
-            parts.count == 1 || parts[0].utf8.span.consists(of: { ASCII.letter($0) })
+            parts.count == 1 || parts[0].consists(of: { ASCII.letter($0) })
         else { return false }
         let words = file.split(separator: ".", omittingEmptySubsequences: false)
         return words.count == 2
             && words.allSatisfy { word in
                 !word.isEmpty
-                    && word.utf8.span.consists {
+                    && word.consists {
                         ASCII.letter($0) | ASCII.digit($0) | ASCII.equal($0, "-")
                     }
             }

@@ -51,7 +51,7 @@ package enum PhonePageFiles {
     /// The names that the page has; what else lies in the folder is nobody's.
     private static func isName(_ name: String) -> Bool {
         name.utf8.first != UInt8(ascii: ".")
-            && name.utf8.span.consists {
+            && name.consists {
                 ASCII.letter($0) | ASCII.digit($0) | ASCII.equal($0, ".") | ASCII.equal($0, "-")
                     | ASCII.equal($0, "_")
             }

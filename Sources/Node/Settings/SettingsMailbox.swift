@@ -38,7 +38,7 @@ extension Settings {
         guard let scheme = ["https://", "http://"].first(where: { text.hasPrefix($0) }) else { return false }
         let rest = text.dropFirst(scheme.count)
         return !rest.isEmpty
-            && rest.utf8.span.consists {
+            && rest.consists {
                 ASCII.letter($0) | ASCII.digit($0) | ASCII.equal($0, ".") | ASCII.equal($0, "-")
                     | ASCII.equal($0, ":")
             }

@@ -22,13 +22,10 @@ struct SkeletonService: PushService {
     }
 
     private static func isAddress(_ address: String) -> Bool {
-        let bytes = address.utf8.span
-        let prefix = addressPrefix.utf8.span
-        guard (prefix.count + 1...prefix.count + longestWord).contains(bytes.count),
-            bytes.starts(with: prefix)
-        else { return false }
-        return bytes.extracting(prefix.count..<bytes.count).consists {
-            ASCII.letter($0) | ASCII.digit($0)
+        let prefix = addressPrefix.utf8.count
+        return address.withBytes { bytes in
+            (prefix + 1...prefix + longestWord).contains(bytes.count) && bytes.starts(with: addressPrefix)
+                && bytes.extracting(droppingFirst: prefix).consists { ASCII.letter($0) | ASCII.digit($0) }
         }
     }
 

@@ -12,5 +12,5 @@ package enum Notice {
         #"\#(prefix){"title":"\#(title)","message":"\#(message)","sentDate":\#(now)}"#
     }
 
-    static func isOne(_ text: String) -> Bool { text.utf8.span.starts(with: prefix.utf8.span) }
+    static func isOne(_ text: String) -> Bool { text.hasPrefix(prefix) }
 }

@@ -25,13 +25,13 @@ package struct LaneHost: Hashable, Sendable, CustomStringConvertible {
     /// `https://HOST` or `http://HOST`, with `:PORT` if need be: lower-case ASCII, in the one spelling that the service
     /// gives it. `nil`: it is something else.
     package init?(origin: String) {
-        guard LaneHost.isOrigin(origin.utf8.span) else { return nil }
+        guard origin.withBytes({ LaneHost.isOrigin($0) }) else { return nil }
         self.init(origin)
     }
 
     private static func isOrigin(_ bytes: Span<UInt8>) -> Bool {
         let scheme =
-            bytes.starts(with: "https://".utf8.span) ? 8 : bytes.starts(with: "http://".utf8.span) ? 7 : 0
+            bytes.starts(with: "https://") ? 8 : bytes.starts(with: "http://") ? 7 : 0
         guard scheme > 0, (scheme + 1...LaneHost.longestOrigin).contains(bytes.count) else { return false }
         for index in scheme..<bytes.count {
             switch bytes[index] {

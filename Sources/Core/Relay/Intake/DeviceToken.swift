@@ -21,10 +21,10 @@ package struct DeviceToken: Hashable, Sendable {
     /// promises no length ("Sending notification requests to APNs").
     package init?(hexadecimal text: String) {
         guard (64...512).contains(text.utf8.count), text.utf8.count.isMultiple(of: 2) else { return nil }
-        if text.utf8.span.consists(of: ASCII.lowerHexDigit) {
+        if text.consists(of: ASCII.lowerHexDigit) {
             self.text = text
         } else {
-            guard text.utf8.span.consists(of: ASCII.hexDigit) else { return nil }
+            guard text.consists(of: ASCII.hexDigit) else { return nil }
             self.text = text.lowercasedASCII
         }
     }
@@ -33,15 +33,17 @@ package struct DeviceToken: Hashable, Sendable {
     /// of other services.
     package init?(opaque text: String) {
         guard (DeviceToken.shortest...DeviceToken.longest).contains(text.utf8.count),
-            text.utf8.span.consists(of: DeviceToken.character),
-            !DeviceToken.hasServicePrefix(text.utf8.span)
+            text.consists(of: DeviceToken.character),
+            !DeviceToken.hasServicePrefix(text)
         else { return nil }
         self.text = text
     }
 
     /// Two lower-case letters, `1` and a colon: what tells an address of a service that phones don't know by their
     /// platform (``PushService/prefix``). FCM's tokens have no colon before their 11th character.
-    static func hasServicePrefix(_ bytes: Span<UInt8>) -> Bool {
+    static func hasServicePrefix(_ text: String) -> Bool { text.withBytes { hasServicePrefix($0) } }
+
+    private static func hasServicePrefix(_ bytes: Span<UInt8>) -> Bool {
         bytes.count >= 4 && bytes[3] == UInt8(ascii: ":") && bytes[2] == UInt8(ascii: "1")
             && bytes.extracting(first: 2).consists { ASCII.letter($0) & (1 ^ ASCII.upperCase($0)) }
     }
@@ -50,8 +52,8 @@ package struct DeviceToken: Hashable, Sendable {
     /// Only such a text is looked up: another one may be long, and made so that it takes long to hash.
     var isAlias: Bool {
         PhoneBook.aliasLengths.contains(text.utf8.count)
-            && text.utf8.span.starts(with: PhoneBook.aliasPrefix.utf8.span)
-            && text.utf8.span.consists(of: DeviceToken.character)
+            && text.hasPrefix(PhoneBook.aliasPrefix)
+            && text.consists(of: DeviceToken.character)
     }
 
     /// Whether a text could hold an address of any service: as many characters in a row as the shortest has.

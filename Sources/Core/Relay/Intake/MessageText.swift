@@ -5,17 +5,17 @@ enum MessageText {
     /// Bisq 1's `magic|iv|base64` with the magic of the platform, an IV of 16 characters and whole AES blocks; or
     /// Bisq 2's base64 of at least a nonce and a tag (28 bytes). Nothing in it needs an escape in JSON.
     static func isValid(_ message: String, for platform: Platform) -> Bool {
-        isValid(message.utf8.span, for: platform)
+        message.withBytes { isValid($0, for: platform) }
     }
 
     private static func isValid(_ text: Span<UInt8>, for platform: Platform) -> Bool {
-        guard text.starts(with: "BisqMessage".utf8.span) else {
+        guard text.starts(with: "BisqMessage") else {
             return Base64.byteCount(of: text).map { $0 >= 28 } ?? false
         }
         let magic = platform == .android ? "BisqMessageAndroid|" : "BisqMessageiOS|"
         let iv = magic.utf8.count
         let separator = iv + ivLength
-        guard text.starts(with: magic.utf8.span), text.count > separator,
+        guard text.starts(with: magic), text.count > separator,
             text[separator] == UInt8(ascii: "|"),
             text.extracting(iv..<separator).consists(of: plain),
             let length = Base64.byteCount(of: text.extracting((separator + 1)...))

@@ -122,7 +122,7 @@ package struct PhoneBook: Equatable, Sendable {
     /// Letters, digits, `.`, `-` and `_`.
     package static func isName(_ text: String) -> Bool {
         (1...longestName).contains(text.utf8.count)
-            && text.utf8.span.consists {
+            && text.consists {
                 ASCII.letter($0) | ASCII.digit($0) | ASCII.equal($0, ".") | ASCII.equal($0, "-")
                     | ASCII.equal($0, "_")
             }

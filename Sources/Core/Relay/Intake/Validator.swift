@@ -109,13 +109,13 @@ package struct Validator: Sendable {
     private func app(for submission: Submission, on platform: Platform) -> App? {
         if platform == .android, !claimants.isEmpty,
             let claimant = claimants.first(where: {
-                submission.deviceToken.text.utf8.span.starts(with: $0.prefix.utf8.span)
+                submission.deviceToken.text.hasPrefix($0.prefix)
             })
         {
             return self.claimant(among: claimant.apps, of: submission)
         }
         // Of a service that no app here has: that lies with this node, and says nothing of the phone.
-        if platform == .android, DeviceToken.hasServicePrefix(submission.deviceToken.text.utf8.span),
+        if platform == .android, DeviceToken.hasServicePrefix(submission.deviceToken.text),
             !submission.deviceToken.isAlias
         {
             return nil
@@ -177,14 +177,14 @@ package struct Validator: Sendable {
     }
 
     private func isUid(_ uid: String) -> Bool {
-        (1...64).contains(uid.utf8.count) && uid.utf8.span.consists(of: ASCII.printable)
+        (1...64).contains(uid.utf8.count) && uid.consists(of: ASCII.printable)
     }
 
     /// It goes into a header as it is.
     private static func isCollapseID(_ id: String?) -> Bool {
         guard let id else { return true }
         return (1...PreparedPush.longestCollapseID).contains(id.utf8.count)
-            && id.utf8.span.consists(of: ASCII.printable)
+            && id.consists(of: ASCII.printable)
     }
 }
 

@@ -162,7 +162,7 @@ package final class BitwardenDoor: HTTPDoor {
         let respond: @EventLoop (HTTPResponse) -> Void = { respond($0.forKnown) }
         let start = Self.pushPath.utf8.count
         guard
-            let path = try? String(percentEncoded: request.path.utf8.span.extracting(droppingFirst: start))
+            let path = try? String(percentEncoded: String(Substring(request.path.utf8.dropFirst(start))))
         else { throw .notFound }
         let asked = try BitwardenRequest(
             method: request.method, path: path, body: request.body, installation: id)

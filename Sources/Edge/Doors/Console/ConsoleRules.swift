@@ -45,7 +45,7 @@ struct ConsoleRules {
     /// Whether the page that asks, if it is one, is ours: browsers say so, and let no page say it.
     func mayRead(_ request: HTTPRequest) -> Bool {
         let found = request.fields.firstResult(of: "sec-fetch-site") { value -> Bool? in
-            value.hasSameBytes(as: "same-origin".utf8.span) || value.hasSameBytes(as: "none".utf8.span)
+            value.hasSameBytes(as: "same-origin") || value.hasSameBytes(as: "none")
                 ? nil : true
         }
         return found == nil
@@ -54,7 +54,7 @@ struct ConsoleRules {
     /// Whether no other field of this name says anything else.
     private static func isOnly(_ value: String, of name: String, in request: HTTPRequest) -> Bool {
         let other = request.fields.firstResult(of: name) { found -> Bool? in
-            found.hasSameBytes(as: value.utf8.span) ? nil : true
+            found.hasSameBytes(as: value) ? nil : true
         }
         return other == nil
     }

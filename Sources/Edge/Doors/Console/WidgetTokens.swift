@@ -53,7 +53,7 @@ package struct WidgetTokens: Equatable, Sendable {
 
     /// Letters, digits, `-` and `_`.
     private static func isFit(_ name: String) -> Bool {
-        name.utf8.span.consists {
+        name.consists {
             ASCII.letter($0) | ASCII.digit($0) | ASCII.equal($0, "-") | ASCII.equal($0, "_")
         }
     }

@@ -26,7 +26,7 @@ package struct GorushGooglePush {
             let prefix = "/topics/"
             targets.append(
                 .topic(
-                    notification.topic.utf8.span.starts(with: prefix.utf8.span)
+                    notification.topic.hasPrefix(prefix)
                         ? String(notification.topic.utf8.dropFirst(prefix.utf8.count))! : notification.topic))
         } else if !notification.condition.isEmpty {
             targets.append(.condition(notification.condition))

@@ -20,7 +20,7 @@ enum RelayGetForm {
             let token = query["token"], !token.isEmpty,
             let message = query.withValue(of: "msg", text(hex:)) ?? nil, !message.isEmpty
         else { return nil }
-        let apps = message.utf8.span.starts(with: "BisqMessage".utf8.span) ? bisq1 : bisq2
+        let apps = message.hasPrefix("BisqMessage") ? bisq1 : bisq2
         return Submission(
             platform: isAndroid ? .android : isProduction ? .ios : .iosDev,
             app: isAndroid ? apps.android : apps.ios,

@@ -25,7 +25,7 @@ enum RelayPostForm {
         }
         let deviceToken: String
         if let token {
-            guard let decoded = try? String(percentEncoded: token.utf8.span) else {
+            guard let decoded = try? String(percentEncoded: String(token)) else {
                 return .failure(Refusal(status: 400, code: Reason.badDeviceToken.code))
             }
             deviceToken = decoded

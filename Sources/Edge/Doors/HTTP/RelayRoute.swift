@@ -30,7 +30,7 @@ extension String {
     /// Returns the text behind a prefix; `nil` where there is none.
     fileprivate func dropping(prefix: String) -> Substring? {
         // Bytes, not characters: nothing has to be looked up in Unicode's tables.
-        guard utf8.count > prefix.utf8.count, utf8.span.starts(with: prefix.utf8.span) else { return nil }
+        guard utf8.count > prefix.utf8.count, hasPrefix(prefix) else { return nil }
         return Substring(utf8.dropFirst(prefix.utf8.count))
     }
 }

@@ -21,7 +21,7 @@ enum MailboxPush: Equatable {
 
     /// `nil`: the request is none of these.
     init?(_ request: HTTPRequest) {
-        if request.path.utf8.span.hasSameBytes(as: MailboxPush.matrixPath.utf8.span) {
+        if request.path.hasSameBytes(as: MailboxPush.matrixPath) {
             self = .matrix
         } else {
             guard let topic = MailboxPush.topic(inPath: request.path) else { return nil }
@@ -32,7 +32,7 @@ enum MailboxPush: Equatable {
     /// Names that readers make up: `up` and at least twelve characters of chance, as ntfy's app takes them.
     static func isTopic(_ text: String) -> Bool {
         lengths.contains(text.utf8.count) && text.hasPrefix("up")
-            && text.utf8.span.consists {
+            && text.consists {
                 ASCII.letter($0) | ASCII.digit($0) | ASCII.equal($0, "-") | ASCII.equal($0, "_")
             }
     }
@@ -75,7 +75,7 @@ struct MailboxPushMessage: Equatable {
 
     init(_ fields: HTTPFields) throws(MailboxFault) {
         if let ttl = fields["ttl"] {
-            guard ttl.utf8.span.consists(of: ASCII.digit), let seconds = Int64(ttl.prefix(18)) else {
+            guard ttl.consists(of: ASCII.digit), let seconds = Int64(ttl.prefix(18)) else {
                 throw .badRequest
             }
             life = min(seconds, MailboxPush.longestLife)
@@ -88,7 +88,7 @@ struct MailboxPushMessage: Equatable {
         }
         guard let topic = fields["topic"] else { return }
         guard (1...32).contains(topic.utf8.count),
-            topic.utf8.span.consists(of: {
+            topic.consists(of: {
                 ASCII.letter($0) | ASCII.digit($0) | ASCII.equal($0, "-") | ASCII.equal($0, "_")
             })
         else { throw .badRequest }

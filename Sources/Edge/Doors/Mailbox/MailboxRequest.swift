@@ -33,7 +33,7 @@ struct MailboxRequest: Equatable {
     /// The topics and the kind of a path; `nil`: it is none of a reader's.
     static func path(_ path: String) -> (topics: [String], kind: Kind)? {
         guard path.utf8.count <= longestPath, path.utf8.count > 1, path.utf8.first == UInt8(ascii: "/"),
-            path.utf8.span.consists(of: { character($0) | ASCII.equal($0, "/") | ASCII.equal($0, ",") })
+            path.consists(of: { character($0) | ASCII.equal($0, "/") | ASCII.equal($0, ",") })
         else { return nil }
         let parts = path.utf8.dropFirst().split(
             separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
@@ -48,7 +48,7 @@ struct MailboxRequest: Equatable {
 
     /// A name that one topic may have.
     static func isTopic(_ text: String) -> Bool {
-        (1...longestTopic).contains(text.utf8.count) && text.utf8.span.consists(of: character)
+        (1...longestTopic).contains(text.utf8.count) && text.consists(of: character)
     }
 
     private static func character(_ byte: UInt8) -> UInt8 {

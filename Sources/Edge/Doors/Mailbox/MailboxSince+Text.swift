@@ -14,7 +14,7 @@ extension MailboxSince {
         case "latest": self = .latest
         case _
         where text.utf8.count == MailboxMessage.idLength
-            && text.utf8.span.consists { ASCII.letter($0) | ASCII.digit($0) }:
+            && text.consists { ASCII.letter($0) | ASCII.digit($0) }:
             self = .message(text)
         case _:
             if let seconds = Int64(text) {

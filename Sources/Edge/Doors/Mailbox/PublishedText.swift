@@ -154,7 +154,7 @@ struct PublishedText: Equatable {
         guard message.utf8.count <= PublishedText.longestMessage, rest <= PublishedText.longestRest,
             tags.count <= PublishedText.mostTags
         else { throw .tooLarge }
-        for prefix in PublishedText.reserved where message.utf8.span.starts(with: prefix.utf8.span) {
+        for prefix in PublishedText.reserved where message.hasPrefix(prefix) {
             throw .reserved
         }
     }

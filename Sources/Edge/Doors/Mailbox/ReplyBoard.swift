@@ -17,7 +17,7 @@ package final class ReplyBoard {
         /// `nil`: it has not the form of one.
         package init?(channel: String, address: String) {
             guard channel.utf8.count == 32,
-                channel.utf8.span.consists(of: {
+                channel.consists(of: {
                     ASCII.letter($0) | ASCII.digit($0) | ASCII.equal($0, "-") | ASCII.equal($0, "_")
                 }), (1...300).contains(address.utf8.count)
             else { return nil }

@@ -40,7 +40,7 @@ enum ReplyForm: Equatable {
     /// Digits; nothing is 0.
     private static func number(_ text: String?) -> Int64? {
         guard let text else { return 0 }
-        guard (1...18).contains(text.utf8.count), text.utf8.span.consists(of: ASCII.digit) else {
+        guard (1...18).contains(text.utf8.count), text.consists(of: ASCII.digit) else {
             return nil
         }
         return Int64(text)

@@ -59,12 +59,12 @@ package final class PhonePageDoor: HTTPDoor {
         }
     }
 
-    private static func isOurs(_ path: Span<UInt8>, _ ours: Span<UInt8>) -> Bool {
-        path.starts(with: ours) || path.hasSameBytes(as: ours.extracting(droppingLast: 1))
+    private static func isOurs(_ asked: String) -> Bool {
+        asked.hasPrefix(path) || asked.utf8.count == path.utf8.count - 1 && path.hasPrefix(asked)
     }
 
     package func handler(for path: String) -> HTTPServer.Handler? {
-        guard PhonePageDoor.isOurs(path.utf8.span, PhonePageDoor.path.utf8.span) else { return nil }
+        guard PhonePageDoor.isOurs(path) else { return nil }
         let answer = path.utf8.count <= PhonePageDoor.longestPath ? answers[Array(path.utf8)] : nil
         return { request, respond in
             guard request.method == "GET" || request.method == "HEAD" else {

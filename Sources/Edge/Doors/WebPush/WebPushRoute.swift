@@ -20,13 +20,13 @@ enum WebPushRoute: Equatable {
 
     /// Whether a path (as sent) is this door's. What Bitwarden's servers ask for begins with `/push/` as well, and has
     /// nothing behind it that could be an id, or `delete` where a token would be.
-    static func isOurs(_ path: String) -> Bool { isOurs(path.utf8.span) }
+    static func isOurs(_ path: String) -> Bool { path.withBytes { isOurs($0) } }
 
     private static func isOurs(_ path: Span<UInt8>) -> Bool {
-        if path.starts(with: relayPrefix.utf8.span) { return true }
-        guard path.starts(with: pushPrefix.utf8.span) else { return false }
+        if path.starts(with: relayPrefix) { return true }
+        guard path.starts(with: pushPrefix) else { return false }
         let rest = path.extracting(droppingFirst: pushPrefix.utf8.count)
-        return rest.firstIndex(of: UInt8(ascii: "/")) != nil && !rest.starts(with: "delete/".utf8.span)
+        return rest.firstIndex(of: UInt8(ascii: "/")) != nil && !rest.starts(with: "delete/")
     }
 
     private static let relayPrefix = "/relay-to/"
@@ -37,15 +37,15 @@ enum WebPushRoute: Equatable {
     /// - Parameter path: As sent. It is decoded before it is split, so an escaped slash is a slash.
     init?(path: String) {
         guard WebPushRoute.isOurs(path) else { return nil }
-        guard let decoded = try? String(percentEncoded: path.utf8.span) else {
+        guard let decoded = try? String(percentEncoded: path) else {
             self = .unknown
             return
         }
-        if decoded.utf8.span.starts(with: WebPushRoute.relayPrefix.utf8.span) {
+        if decoded.hasPrefix(WebPushRoute.relayPrefix) {
             self = WebPushRoute.relay(
-                WebPushRoute.parts(of: decoded.utf8.span, behind: WebPushRoute.relayPrefix, atMost: 3))
-        } else if decoded.utf8.span.starts(with: WebPushRoute.pushPrefix.utf8.span) {
-            let parts = WebPushRoute.parts(of: decoded.utf8.span, behind: WebPushRoute.pushPrefix, atMost: 2)
+                WebPushRoute.parts(of: decoded, behind: WebPushRoute.relayPrefix, atMost: 3))
+        } else if decoded.hasPrefix(WebPushRoute.pushPrefix) {
+            let parts = WebPushRoute.parts(of: decoded, behind: WebPushRoute.pushPrefix, atMost: 2)
             guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else {
                 self = .unknown
                 return
@@ -57,6 +57,10 @@ enum WebPushRoute: Equatable {
     }
 
     /// Split as bytes: a stranger's character may be as long as the path.
+    private static func parts(of path: String, behind prefix: String, atMost count: Int) -> [String] {
+        path.withBytes { parts(of: $0, behind: prefix, atMost: count) }
+    }
+
     private static func parts(of path: Span<UInt8>, behind prefix: String, atMost count: Int) -> [String] {
         var parts: [String] = []
         var start = prefix.utf8.count

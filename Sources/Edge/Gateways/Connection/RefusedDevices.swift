@@ -50,7 +50,7 @@ private struct Device: Hashable {
     private static let seed = UInt64.random(in: .min ... .max)
     private static let factor = UInt64.random(in: .min ... .max) | 1
 
-    init(_ token: DeviceToken) { self.init(token.text.utf8.span) }
+    init(_ token: DeviceToken) { self = token.text.withBytes { Device($0) } }
 
     private init(_ bytes: Span<UInt8>) {
         var rest = bytes

@@ -46,10 +46,10 @@ package enum MailboxAddress {
         return prefix + Base64.encodeForURL(bytes)
     }
 
-    static func isOne(_ text: String) -> Bool { isOne(text.utf8.span) }
+    static func isOne(_ text: String) -> Bool { text.withBytes { isOne($0) } }
 
     private static func isOne(_ bytes: Span<UInt8>) -> Bool {
-        bytes.count == length && bytes.starts(with: prefix.utf8.span)
+        bytes.count == length && bytes.starts(with: prefix)
             && bytes.extracting(droppingFirst: prefix.utf8.count).consists {
                 ASCII.letter($0) | ASCII.digit($0) | ASCII.equal($0, "-") | ASCII.equal($0, "_")
             }

@@ -61,7 +61,7 @@ package struct NtfyApp: ConfiguredApp {
         tokenFile = section.credential("token_file")
         username = section.value(
             "username", default: "", expecting: "letters, digits and - _ . + @"
-        ) { $0.utf8.span.consists(of: NtfyApp.isInUsername) ? $0 : nil }
+        ) { $0.consists(of: NtfyApp.isInUsername) ? $0 : nil }
         passwordFile = section.credential("password_file")
         if username.isEmpty != passwordFile.isEmpty {
             section.fault(
@@ -177,7 +177,7 @@ package struct NtfyApp: ConfiguredApp {
             "not known whether the node may write to the phones' topics: the server says only that it may not read others, which it need not; onionbell phones test NAME tells"
         case "Ntfy42908":
             "the ntfy server takes no more messages from this account today; it goes on by itself: give its user a tier with more, or use a server of your own"
-        case _ where reason.utf8.span.starts(with: "Ntfy429".utf8.span):
+        case _ where reason.hasPrefix("Ntfy429"):
             "the ntfy server's limit for this account is reached; it goes on by itself: give its user a tier with more, or raise visitor-request-limit-burst there"
         case "WebPage": stranger
         case "HTTP404", "HTTP405": "this is no ntfy server: is url right?"

@@ -30,7 +30,7 @@ package struct NtfyService: PushService {
 
     /// An address keeps its server: that the same topic is elsewhere as well is another phone.
     package func target(_ address: String, on platform: Platform) -> Target? {
-        guard let (place, topic) = NtfyService.parts(of: address.utf8.span) else { return nil }
+        guard let (place, topic) = NtfyService.parts(of: address) else { return nil }
         guard !place.isEmpty else {
             return Target(DeviceToken(NtfyService.addressPrefix + NtfyService.text(topic)))
         }
@@ -41,11 +41,15 @@ package struct NtfyService: PushService {
     }
 
     /// `nil`: it is no address of this service.
-    static func topic(of address: String) -> String? { parts(of: address.utf8.span).map { text($0.topic) } }
+    static func topic(of address: String) -> String? { parts(of: address).map { text($0.topic) } }
 
     /// The server that an address names, empty for none, and its topic without what fills it up.
+    private static func parts(of address: String) -> (server: [UInt8], topic: [UInt8])? {
+        address.withBytes { parts(of: $0) }
+    }
+
     private static func parts(of bytes: Span<UInt8>) -> (server: [UInt8], topic: [UInt8])? {
-        guard bytes.count <= longestAddress, bytes.starts(with: addressPrefix.utf8.span) else { return nil }
+        guard bytes.count <= longestAddress, bytes.starts(with: addressPrefix) else { return nil }
         var rest = (addressPrefix.utf8.count..<bytes.count).map { bytes[$0] }[...]
         while rest.last == UInt8(ascii: ".") { rest.removeLast() }
         let colon = rest.lastIndex(of: UInt8(ascii: ":"))
@@ -75,8 +79,8 @@ package struct NtfyService: PushService {
     /// An address as a pairing token has it: one that is shorter than Bisq takes is filled up with dots. What is of another
     /// service stays as it is.
     package static func paired(_ address: String) throws(AddressFault) -> String {
-        guard address.utf8.span.starts(with: addressPrefix.utf8.span) else { return address }
-        guard parts(of: address.utf8.span) != nil else {
+        guard address.hasPrefix(addressPrefix) else { return address }
+        guard parts(of: address) != nil else {
             let topic = address.utf8.dropFirst(addressPrefix.utf8.count)
             let shown = topic.prefix(80).allSatisfy { (0x20...0x7e).contains($0) }
             throw AddressFault(

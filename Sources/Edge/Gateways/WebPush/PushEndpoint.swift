@@ -41,11 +41,14 @@ struct PushEndpoint: Equatable, Sendable {
         path = PushEndpoint.string(text.extracting(droppingFirst: end))
     }
 
-    init?(_ text: String) { self.init(withScheme: text.utf8.span) }
+    init?(_ text: String) {
+        guard let endpoint = text.withBytes({ PushEndpoint(withScheme: $0) }) else { return nil }
+        self = endpoint
+    }
 
     private init?(withScheme bytes: Span<UInt8>) {
         let scheme = PushEndpoint.scheme.utf8.count
-        guard bytes.starts(with: PushEndpoint.scheme.utf8.span) else { return nil }
+        guard bytes.starts(with: PushEndpoint.scheme) else { return nil }
         self.init(withoutScheme: bytes.extracting(droppingFirst: scheme))
     }
 
@@ -148,7 +151,10 @@ extension PushEndpoint {
             isUnusual = kind == .unusual || port != nil
         }
 
-        init?(_ text: String) { self.init(text.utf8.span) }
+        init?(_ text: String) {
+            guard let place = text.withBytes({ Place($0) }) else { return nil }
+            self = place
+        }
 
         private enum Kind { case usual, unusual }
 
@@ -202,8 +208,8 @@ extension PushEndpoint {
         /// Whether names that end with this label are none of the public tree: numbers are addresses in some writing
         /// (URL standard, "ends in a number").
         private static func isOfOneNetwork(_ label: Span<UInt8>) -> Bool {
-            if label.consists(of: ASCII.digit) || label.starts(with: "0x".utf8.span) { return true }
-            for name in localEndings where label.hasSameBytes(as: name.utf8.span) { return true }
+            if label.consists(of: ASCII.digit) || label.starts(with: "0x") { return true }
+            for name in localEndings where label.hasSameBytes(as: name) { return true }
             return false
         }
 

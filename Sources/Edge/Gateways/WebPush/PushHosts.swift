@@ -95,7 +95,7 @@ struct PushHosts: Equatable, Sendable {
     var namesOnions: Bool { hosts.contains { $0.hasSuffix(".onion") || $0.mentions(".onion:") } }
 
     private static func `is`(_ host: String, below domain: String) -> Bool {
-        `is`(host.utf8.span, below: domain.utf8.span)
+        host.withBytes { host in domain.withBytes { `is`(host, below: $0) } }
     }
 
     private static func `is`(_ host: Span<UInt8>, below domain: Span<UInt8>) -> Bool {

@@ -47,7 +47,7 @@ package struct WebPushApp: ConfiguredApp {
 
     /// Whether Apple takes a text as `sub` of a token: something that it could reach.
     package static func isContact(_ text: String) -> Bool {
-        guard text.utf8.count <= 200, text.utf8.span.consists(of: ASCII.printable) else { return false }
+        guard text.utf8.count <= 200, text.consists(of: ASCII.printable) else { return false }
         let host: Substring
         if text.hasPrefix("mailto:") {
             let parts = text.dropFirst(7).split(separator: "@", omittingEmptySubsequences: false)

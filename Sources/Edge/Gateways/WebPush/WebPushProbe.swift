@@ -10,7 +10,7 @@ extension WebPushShared {
     private func ask(_ url: GatewayURL) async -> GatewayProbe.Finding {
         let origin = "\(url.isSecure ? "https" : "http")://\(url.authority)"
         guard let nobody = WebPushSubscription(WebPushSubscription.nobody.text),
-            let endpoint = PushEndpoint(withoutScheme: "\(url.authority)\(nobody.endpoint.path)".utf8.span),
+            let endpoint = PushEndpoint(url, path: nobody.endpoint.path),
             let (authorization, _) = try? tokens.current(for: origin),
             let body = try? WebPushRequest.body("onionbell", for: nobody)
         else { return .refused(reason: "SigningFailed") }

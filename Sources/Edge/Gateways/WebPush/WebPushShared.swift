@@ -138,7 +138,12 @@ final class ServerAbsence {
 }
 
 extension PushEndpoint {
-    init?(_ url: GatewayURL) { self.init(withoutScheme: "\(url.authority)/".utf8.span) }
+    init?(_ url: GatewayURL, path: String = "/") {
+        guard let endpoint = "\(url.authority)\(path)".withBytes({ PushEndpoint(withoutScheme: $0) }) else {
+            return nil
+        }
+        self = endpoint
+    }
 }
 
 extension GatewayURL {

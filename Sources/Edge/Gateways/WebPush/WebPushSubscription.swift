@@ -26,9 +26,13 @@ struct WebPushSubscription: Equatable, Sendable {
         "wp1:updates.push.services.mozilla.com:2Fwpush:2Fv2:2Fonionbell-watch-no-such-device"
             + "::A2sX0fLhLEJH-Lzm5WOkQPJ3A32BLeszoPShOUXYmMKWAAAAAAAAAAAAAAAAAAAAAA")
 
-    init?(_ text: String) { self.init(text.utf8.span, behind: WebPushSubscription.prefix.utf8.span) }
+    init?(_ text: String) {
+        guard let subscription = text.withBytes({ WebPushSubscription($0) }) else { return nil }
+        self = subscription
+    }
 
-    private init?(_ bytes: Span<UInt8>, behind prefix: Span<UInt8>) {
+    private init?(_ bytes: Span<UInt8>) {
+        let prefix = WebPushSubscription.prefix
         // Behind the prefix: an endpoint, two colons, the keys.
         let end = bytes.count - WebPushSubscription.keyCharacters
         guard bytes.count <= WebPushSubscription.longest, bytes.starts(with: prefix),

@@ -128,6 +128,6 @@ package struct ControlDecoder {
 extension Span<UInt8> {
     /// Whether it is the only line of an event that tells of a circuit.
     fileprivate var isCircuitLine: Bool {
-        starts(with: "650 CIRC ".utf8.span) || starts(with: "650 CIRC_MINOR ".utf8.span)
+        starts(with: "650 CIRC ") || starts(with: "650 CIRC_MINOR ")
     }
 }

@@ -101,7 +101,7 @@ private struct EventWords {
 extension Span<UInt8> {
     fileprivate var first: UInt8? { isEmpty ? nil : self[0] }
 
-    fileprivate func spells(_ text: String) -> Bool { hasSameBytes(as: text.utf8.span) }
+    fileprivate func spells(_ text: String) -> Bool { hasSameBytes(as: text) }
 
     /// Up to the next space, or to the end. What is quoted is part of its field, whatever it holds: a program of this
     /// machine chooses the text of `SOCKS_USERNAME="…"`, and its words are none of the line's.
@@ -129,7 +129,7 @@ extension Span<UInt8> {
 
     /// Returns the range behind a field's key and `=`.
     fileprivate func value(of key: String, in field: Range<Int>) -> Range<Int>? {
-        guard extracting(field).starts(with: key.utf8.span) else { return nil }
+        guard extracting(field).starts(with: key) else { return nil }
         return field.lowerBound + key.utf8.count..<field.upperBound
     }
 

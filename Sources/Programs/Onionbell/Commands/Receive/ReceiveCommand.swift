@@ -123,7 +123,7 @@ struct ReceiveCommand: AsyncParsableCommand {
     func validate() throws {
         if ping.duration > .seconds(420) { throw ValidationError("--ping must be 7m or less") }
         if let reply {
-            guard PhoneReply.isKind(reply.utf8.span), PhoneReply.isText(replyText) else {
+            guard PhoneReply.isKind(reply), PhoneReply.isText(replyText) else {
                 throw ValidationError(
                     "--reply has 1 to 32 small letters, digits and hyphens, --reply-text at most 1,000 bytes on one line"
                 )
@@ -137,7 +137,7 @@ struct ReceiveCommand: AsyncParsableCommand {
             throw ValidationError("--passphrase and --passphrase-file exclude each other")
         }
         guard (1...64).contains(since.utf8.count),
-            since.utf8.span.consists(of: { ASCII.letter($0) | ASCII.digit($0) })
+            since.consists(of: { ASCII.letter($0) | ASCII.digit($0) })
         else { throw ValidationError("--since must be all, none, latest, a time such as 10m, or an id") }
     }
 

@@ -114,7 +114,7 @@ struct BisqAgentCommand: AsyncParsableCommand {
         var programs: [String: String] = [:]
         for text in on {
             let parts = text.split(separator: "=", maxSplits: 1)
-            guard parts.count == 2, PhoneReply.isKind(String(parts[0]).utf8.span) else {
+            guard parts.count == 2, PhoneReply.isKind(String(parts[0])) else {
                 throw ValidationError(
                     "--on must be KIND=PROGRAM; a kind has 1 to 32 small letters, digits and hyphens")
             }
