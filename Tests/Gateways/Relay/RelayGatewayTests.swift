@@ -260,6 +260,7 @@ private struct World {
         relays[0].faults = [.close(isDelivered: true)]
         _ = await world.gateway.deliver(many(1)[0])
         #expect(await world.gateway.deliverAll(many(20, from: 1)).allSatisfy { $0 == .accepted })
+        #expect(await world.gateway.deliver(many(1, from: 21)[0]) == .accepted)
         let written = try PrivateFile.read(file, limit: 1 << 18)
         // The one that is unclear, and the last ones that were on their way.
         #expect((1...5).contains(written.count / BoundNotifications.recordLength))
