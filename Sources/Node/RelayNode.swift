@@ -108,14 +108,13 @@ final class RelayNode {
     // MARK: From the gateways to the doors
 
     private func openOutbox() async throws(NodeError) -> Dispatcher {
-        let outbox: OutboxStore
+        let (place, outbox): (StorePlace, OutboxStore)
         do {
-            switch try settings.store() {
-            case .file(let path):
-                if state.hasLostOutbox { log.warning("outbox.made_anew", metadata: ["path": "\(path)"]) }
-                outbox = try await OutboxStore(path: path)
-            case .database(let place): outbox = try await OutboxStore(place)
+            place = try settings.store()
+            if let path = place.file, state.hasLostOutbox {
+                log.warning("outbox.made_anew", metadata: ["path": "\(path)"])
             }
+            outbox = try await OutboxStore(place)
         } catch {
             throw error as? NodeError ?? .unavailable("\(error)")
         }
@@ -131,7 +130,7 @@ final class RelayNode {
         memory.deadTokens = settings.deadTokenMemory
         let pipeline = Pipeline(
             validator: validator, limits: settings.limits, memory: memory, writeBehind: settings.writeBehind,
-            isShared: !settings.storage.url.isEmpty)
+            isShared: place.isShared)
         let digester = SubmissionDigester(key: try state.digestKey())
         let dispatcher = Dispatcher(pipeline: pipeline, outbox: outbox, digester: digester, log: log)
         for lane in lanes { dispatcher.add(lane.gateway, for: lane.id) }

@@ -16,9 +16,9 @@ private typealias Notification = Relay.Notification
 
     /// A walk through all that a node may ask of its outbox, in step with the model.
     @Test(
-        arguments: (1...(isLong ? 6 : 2)).map { ($0, Engine.file) }
-            + (7...(isLong ? 8 : 7)).map { ($0, Engine.database) })
-    func itIsAsTheModel(seed: UInt64, on engine: Engine) async throws {
+        arguments: (1...(isLong ? 6 : 2)).map { ($0, TestedEngine.file) }
+            + (7...(isLong ? 8 : 7)).map { ($0, TestedEngine.database) })
+    func itIsAsTheModel(seed: UInt64, on engine: TestedEngine) async throws {
         try directory.use(engine)
         var walk = Walk(
             seed: seed, outbox: try await directory.open(), reserves: engine == .database)
@@ -163,7 +163,9 @@ private typealias Notification = Relay.Notification
     }
 
     /// What a commit would have changed of what was handed out is as before.
-    @Test(arguments: Engine.allCases) func aFailedCommitTakesNothingBack(on engine: Engine) async throws {
+    @Test(arguments: TestedEngine.allCases) func aFailedCommitTakesNothingBack(on engine: TestedEngine)
+        async throws
+    {
         try directory.use(engine)
         let lane = LaneID(app: "app", host: .production)
         let outbox = try await directory.open()

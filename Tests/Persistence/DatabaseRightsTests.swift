@@ -83,13 +83,13 @@ import Vectors
     @Test func aNewPasswordIsUsedByTheNextConnection() async throws {
         let own = try PostgreSQLServer(withTLS: true)
         let url = own.url("postgres", host: "db.example", authority: "ca")
-        func address(_ word: String) -> PostgreSQLAddress {
-            PostgreSQLAddress(url: url, password: Array(word.utf8))
+        func place(_ word: String) -> StorePlace {
+            .database(
+                DatabasePlace(
+                    PostgreSQLAddress(url: url, password: Array(word.utf8)), key: Directory.key(7),
+                    owner: [1], name: "node 1", version: "1"))
         }
-        let place = DatabasePlace(
-            address(PostgreSQLServer.password), key: Directory.key(7), owner: [1], name: "node 1",
-            version: "1")
-        let outbox = try await OutboxStore(place)
+        let outbox = try await OutboxStore(place(PostgreSQLServer.password))
         _ = try await outbox.commit([.store(request(1))])
         try own.psql("postgres", "ALTER ROLE onionbell PASSWORD 'another'")
         try own.psql(
@@ -97,7 +97,7 @@ import Vectors
         )
         await #expect(throws: OutboxError.self) { try await outbox.commit([.store(request(2))]) }
         await #expect(throws: OutboxError.self) { try await outbox.commit([.store(request(2))]) }
-        await outbox.use(address("another"))
+        await outbox.use(place("another"))
         #expect(try await outbox.commit([.store(request(2))]).count == 1)
         await outbox.close()
     }

@@ -14,7 +14,9 @@ import Vectors
     init() throws { directory = try Directory() }
 
     /// The longest that a door lets in. What is sealed can't be made shorter, and a page of an index has not room for it.
-    @Test(arguments: Engine.allCases) func theLongestDeviceTokenIsKept(on engine: Engine) async throws {
+    @Test(arguments: TestedEngine.allCases) func theLongestDeviceTokenIsKept(on engine: TestedEngine)
+        async throws
+    {
         try directory.use(engine)
         let token = String(repeating: "0123456789abcdef", count: 256)
         let outbox = try await directory.open()
@@ -96,7 +98,9 @@ import Vectors
     }
 
     /// The name of a phone, where its number is asked for, is nothing that a database could take for a number.
-    @Test(arguments: Engine.allCases) func whatIsNoNumberRemovesNoPhone(on engine: Engine) async throws {
+    @Test(arguments: TestedEngine.allCases) func whatIsNoNumberRemovesNoPhone(on engine: TestedEngine)
+        async throws
+    {
         try directory.use(engine)
         await (try await directory.open()).close()
         do {

@@ -232,7 +232,7 @@ import Vectors
 
     @Test func aFullDiskIsSaidToBeFull() {
         let full = StoreError(PostgreSQLError(state: "53100", message: "no space"), .step)
-        #expect(full.isDiskFull && !full.isConnectionLost)
+        #expect(full.kind == .full)
     }
 
     @Test(arguments: [

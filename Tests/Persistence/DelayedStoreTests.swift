@@ -44,7 +44,7 @@ import Testing
     }
 
     /// In the order of their times, each once, also when many are due.
-    @Test(arguments: Engine.allCases) func eachComesWhenItIsDue(on engine: Engine) async throws {
+    @Test(arguments: TestedEngine.allCases) func eachComesWhenItIsDue(on engine: TestedEngine) async throws {
         try directory.use(engine)
         let (outbox, store) = try await store()
         var bounds = MailboxBounds()
@@ -78,7 +78,9 @@ import Testing
     }
 
     /// Each publisher has room of its own, and what is beyond it is refused.
-    @Test(arguments: Engine.allCases) func noPublisherTakesAnothersRoom(on engine: Engine) async throws {
+    @Test(arguments: TestedEngine.allCases) func noPublisherTakesAnothersRoom(on engine: TestedEngine)
+        async throws
+    {
         try directory.use(engine)
         let (outbox, store) = try await store()
         var bounds = MailboxBounds()
@@ -97,7 +99,8 @@ import Testing
     }
 
     /// One of a name goes for the next, and for what is published at once.
-    @Test(arguments: Engine.allCases) func theNewestOfANameCounts(on engine: Engine) async throws {
+    @Test(arguments: TestedEngine.allCases) func theNewestOfANameCounts(on engine: TestedEngine) async throws
+    {
         try directory.use(engine)
         let (outbox, store) = try await store()
         let bounds = MailboxBounds()
@@ -119,7 +122,8 @@ import Testing
     }
 
     /// Whoever had a token that leaked rings nobody later.
-    @Test(arguments: Engine.allCases) func withItsPublisherItGoes(on engine: Engine) async throws {
+    @Test(arguments: TestedEngine.allCases) func withItsPublisherItGoes(on engine: TestedEngine) async throws
+    {
         try directory.use(engine)
         let (outbox, store) = try await store()
         for (number, publisher) in [(1, cron), (2, other)] {

@@ -8,10 +8,14 @@ import Vectors
 @testable import Persistence
 
 /// What a store can lie in: most of what it promises holds in both.
-enum Engine: CaseIterable, CustomTestStringConvertible {
+enum TestedEngine: CaseIterable, CustomTestStringConvertible {
     case file, database
 
     var testDescription: String { self == .file ? "SQLite" : "PostgreSQL" }
+}
+
+extension OutboxStore {
+    init(_ engine: some Engine) async throws(StoreError) { try await self.init(StorePlace(engine)) }
 }
 
 /// A state directory of one test, removed with it, and a database of its own if the test asks for one.
@@ -30,7 +34,7 @@ final class Directory {
     deinit { try? FileManager.default.removeItem(atPath: path) }
 
     /// From now on the store lies there.
-    func use(_ engine: Engine) throws {
+    func use(_ engine: TestedEngine) throws {
         guard engine == .database else { return }
         let server = try PostgreSQLServer.shared.get()
         let name = try server.makeDatabase()
@@ -52,10 +56,7 @@ final class Directory {
     static func key(_ byte: UInt8) -> Secret { Secret([UInt8](repeating: byte, count: 32)) }
 
     func open() async throws(StoreError) -> OutboxStore {
-        switch place {
-        case .file(let path): try await OutboxStore(path: path)
-        case .database(let place): try await OutboxStore(place)
-        }
+        try await OutboxStore(place)
     }
 
     func psql(_ sql: String) throws -> String {

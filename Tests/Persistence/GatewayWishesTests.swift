@@ -21,7 +21,8 @@ import Testing
             blockedReason: reason, blockedSince: reason == nil ? nil : 2)
     }
 
-    @Test(arguments: Engine.allCases) func theyComeBackAsTheyWere(on engine: Engine) async throws {
+    @Test(arguments: TestedEngine.allCases) func theyComeBackAsTheyWere(on engine: TestedEngine) async throws
+    {
         try directory.use(engine)
         let first = try await directory.open()
         _ = try await first.commit([
@@ -47,7 +48,9 @@ import Testing
     }
 
     /// `onionbell outbox retry` means now.
-    @Test(arguments: Engine.allCases) func whatTheOperatorMakesDueWaitsForNoWish(on engine: Engine)
+    @Test(arguments: TestedEngine.allCases) func whatTheOperatorMakesDueWaitsForNoWish(
+        on engine: TestedEngine
+    )
         async throws
     {
         try directory.use(engine)

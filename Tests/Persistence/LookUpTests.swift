@@ -7,7 +7,9 @@ import Testing
 
     init() throws { directory = try Directory() }
 
-    @Test(arguments: Engine.allCases) func whatIsLookedUpIsNotStored(on engine: Engine) async throws {
+    @Test(arguments: TestedEngine.allCases) func whatIsLookedUpIsNotStored(on engine: TestedEngine)
+        async throws
+    {
         try directory.use(engine)
         let outbox = try await directory.open()
         _ = try await outbox.commit([

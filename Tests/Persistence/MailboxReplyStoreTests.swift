@@ -45,7 +45,9 @@ import Testing
         )?.flatMap(\.sealed)
     }
 
-    @Test(arguments: Engine.allCases) func aReplyLiesThereOnceUntilItIsAcknowledged(on engine: Engine)
+    @Test(arguments: TestedEngine.allCases) func aReplyLiesThereOnceUntilItIsAcknowledged(
+        on engine: TestedEngine
+    )
         async throws
     {
         try directory.use(engine)
@@ -67,7 +69,9 @@ import Testing
         await again.close()
     }
 
-    @Test(arguments: Engine.allCases) func whoHasNoMailboxHereGetsNothing(on engine: Engine) async throws {
+    @Test(arguments: TestedEngine.allCases) func whoHasNoMailboxHereGetsNothing(on engine: TestedEngine)
+        async throws
+    {
         try directory.use(engine)
         let (outbox, store) = try await store()
         #expect(try await post(store, 1, by: 7) == .noSuchMailbox)
@@ -93,7 +97,8 @@ import Testing
         await outbox.close()
     }
 
-    @Test(arguments: Engine.allCases) func afterTenMinutesItIsGone(on engine: Engine) async throws {
+    @Test(arguments: TestedEngine.allCases) func afterTenMinutesItIsGone(on engine: TestedEngine) async throws
+    {
         try directory.use(engine)
         let (outbox, store) = try await store()
         #expect(try await post(store, 1, at: 1000) == .stored)
@@ -107,7 +112,9 @@ import Testing
         await outbox.close()
     }
 
-    @Test(arguments: Engine.allCases) func aChannelAMailboxAndAllHoldSoMany(on engine: Engine) async throws {
+    @Test(arguments: TestedEngine.allCases) func aChannelAMailboxAndAllHoldSoMany(on engine: TestedEngine)
+        async throws
+    {
         try directory.use(engine)
         let (outbox, store) = try await store()
         var bounds = MailboxReplyBounds()
@@ -124,7 +131,7 @@ import Testing
         await outbox.close()
     }
 
-    @Test(arguments: Engine.allCases) func othersHearWhatIsNew(on engine: Engine) async throws {
+    @Test(arguments: TestedEngine.allCases) func othersHearWhatIsNew(on engine: TestedEngine) async throws {
         try directory.use(engine)
         let (outbox, store) = try await store()
         #expect(try await store.replyNews(behind: 0) == [])
@@ -140,7 +147,7 @@ import Testing
         await outbox.close()
     }
 
-    @Test(arguments: Engine.allCases) func withItsMailboxItGoes(on engine: Engine) async throws {
+    @Test(arguments: TestedEngine.allCases) func withItsMailboxItGoes(on engine: TestedEngine) async throws {
         try directory.use(engine)
         let (outbox, store) = try await store()
         #expect(try await post(store, 1) == .stored)

@@ -61,7 +61,9 @@ import Testing
         try await store.begin(since, of: [(mailbox.number, reader)]).places.first?.number
     }
 
-    @Test(arguments: Engine.allCases) func aMessageLiesThereOnceAndSurvivesARestart(on engine: Engine)
+    @Test(arguments: TestedEngine.allCases) func aMessageLiesThereOnceAndSurvivesARestart(
+        on engine: TestedEngine
+    )
         async throws
     {
         try directory.use(engine)
@@ -78,7 +80,9 @@ import Testing
         await again.close()
     }
 
-    @Test(arguments: Engine.allCases) func whatEveryRegisteredReaderHasAcknowledgedGoes(on engine: Engine)
+    @Test(arguments: TestedEngine.allCases) func whatEveryRegisteredReaderHasAcknowledgedGoes(
+        on engine: TestedEngine
+    )
         async throws
     {
         try directory.use(engine)
@@ -108,7 +112,9 @@ import Testing
         await outbox.close()
     }
 
-    @Test(arguments: Engine.allCases) func aReaderBeginsWhereItSays(on engine: Engine) async throws {
+    @Test(arguments: TestedEngine.allCases) func aReaderBeginsWhereItSays(on engine: TestedEngine)
+        async throws
+    {
         try directory.use(engine)
         let (outbox, store, mailbox) = try await store()
         for number in 1...3 {
@@ -142,7 +148,9 @@ import Testing
         await outbox.close()
     }
 
-    @Test(arguments: Engine.allCases) func aFullMailboxOfSealedMessagesTakesNoMore(on engine: Engine)
+    @Test(arguments: TestedEngine.allCases) func aFullMailboxOfSealedMessagesTakesNoMore(
+        on engine: TestedEngine
+    )
         async throws
     {
         try directory.use(engine)
@@ -159,7 +167,9 @@ import Testing
         await outbox.close()
     }
 
-    @Test(arguments: Engine.allCases) func whatHasExpiredIsShownToNobodyAndDeleted(on engine: Engine)
+    @Test(arguments: TestedEngine.allCases) func whatHasExpiredIsShownToNobodyAndDeleted(
+        on engine: TestedEngine
+    )
         async throws
     {
         try directory.use(engine)
@@ -173,7 +183,7 @@ import Testing
         await outbox.close()
     }
 
-    @Test(arguments: Engine.allCases) func whatIsRemovedGoesWithAllThatLiesInIt(on engine: Engine)
+    @Test(arguments: TestedEngine.allCases) func whatIsRemovedGoesWithAllThatLiesInIt(on engine: TestedEngine)
         async throws
     {
         try directory.use(engine)
@@ -222,8 +232,8 @@ import Testing
         try await outbox.commit([.lookUp(request(number).digests)]).first
     }
 
-    @Test(arguments: Engine.allCases) func whatIsKeptLeavesTheOutboxAndEndsWithItsFirstAcknowledgement(
-        on engine: Engine
+    @Test(arguments: TestedEngine.allCases) func whatIsKeptLeavesTheOutboxAndEndsWithItsFirstAcknowledgement(
+        on engine: TestedEngine
     ) async throws {
         try directory.use(engine)
         let (outbox, store, mailbox) = try await store()
@@ -243,7 +253,9 @@ import Testing
         await reopened.close()
     }
 
-    @Test(arguments: Engine.allCases) func whatIsKeptIsRememberedForAsLongAsItLies(on engine: Engine)
+    @Test(arguments: TestedEngine.allCases) func whatIsKeptIsRememberedForAsLongAsItLies(
+        on engine: TestedEngine
+    )
         async throws
     {
         try directory.use(engine)
@@ -259,7 +271,9 @@ import Testing
         await outbox.close()
     }
 
-    @Test(arguments: Engine.allCases) func whatGoesUnreadEndsOtherwise(on engine: Engine) async throws {
+    @Test(arguments: TestedEngine.allCases) func whatGoesUnreadEndsOtherwise(on engine: TestedEngine)
+        async throws
+    {
         try directory.use(engine)
         let (outbox, store, mailbox) = try await store()
         var bounds = MailboxBounds()
@@ -284,7 +298,7 @@ import Testing
     }
 
     /// Of two mailboxes an id says where to go on in both, and acknowledges in its own.
-    @Test(arguments: Engine.allCases) func anotherMailboxsIDAcknowledgesNothing(on engine: Engine)
+    @Test(arguments: TestedEngine.allCases) func anotherMailboxsIDAcknowledgesNothing(on engine: TestedEngine)
         async throws
     {
         try directory.use(engine)

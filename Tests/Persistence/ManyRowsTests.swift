@@ -38,7 +38,9 @@ private typealias Notification = Relay.Notification
             digests: simple.digests)
     }
 
-    @Test(arguments: Engine.allCases) func eachRowIsThereAsItCameAndGoesWithItsEnd(on engine: Engine)
+    @Test(arguments: TestedEngine.allCases) func eachRowIsThereAsItCameAndGoesWithItsEnd(
+        on engine: TestedEngine
+    )
         async throws
     {
         try directory.use(engine)
@@ -74,7 +76,9 @@ private typealias Notification = Relay.Notification
     }
 
     /// Of a commit that failed nothing is in the next one.
-    @Test(arguments: Engine.allCases) func aCommitThatFailedLeavesNothing(on engine: Engine) async throws {
+    @Test(arguments: TestedEngine.allCases) func aCommitThatFailedLeavesNothing(on engine: TestedEngine)
+        async throws
+    {
         try directory.use(engine)
         let outbox = try await directory.open()
         _ = try await outbox.commit([.store(request(1)), .store(request(2))])

@@ -48,8 +48,8 @@ import Testing
     }
 
     /// By the node that runs, and in its place.
-    @Test(arguments: [true, false], Engine.allCases)
-    func whatIsMovedIsClaimedForTheOther(whileTheNodeRuns: Bool, on engine: Engine) async throws {
+    @Test(arguments: [true, false], TestedEngine.allCases)
+    func whatIsMovedIsClaimedForTheOther(whileTheNodeRuns: Bool, on engine: TestedEngine) async throws {
         try directory.use(engine)
         let (app, other) = (LaneID(app: "app", host: .production), LaneID(app: "other", host: .production))
         var outbox = try await directory.open()
@@ -84,7 +84,8 @@ import Testing
     }
 
     /// What the operator reads is what the node's limits count.
-    @Test(arguments: Engine.allCases) func bytesAreCountedAsTheNodeCountsThem(on engine: Engine) async throws
+    @Test(arguments: TestedEngine.allCases) func bytesAreCountedAsTheNodeCountsThem(on engine: TestedEngine)
+        async throws
     {
         try directory.use(engine)
         let push = PreparedPush(

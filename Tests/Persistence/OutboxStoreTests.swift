@@ -30,7 +30,9 @@ func request(
 
     init() throws { directory = try Directory() }
 
-    @Test(arguments: Engine.allCases) func whatWasCommittedIsThereAfterAStartAnew(on engine: Engine)
+    @Test(arguments: TestedEngine.allCases) func whatWasCommittedIsThereAfterAStartAnew(
+        on engine: TestedEngine
+    )
         async throws
     {
         try directory.use(engine)
@@ -62,7 +64,9 @@ func request(
         await second.close()
     }
 
-    @Test(arguments: Engine.allCases) func aRepetitionGetsThePresentStateOfTheFirst(on engine: Engine)
+    @Test(arguments: TestedEngine.allCases) func aRepetitionGetsThePresentStateOfTheFirst(
+        on engine: TestedEngine
+    )
         async throws
     {
         try directory.use(engine)
@@ -85,7 +89,9 @@ func request(
     }
 
     /// Somebody may have mended the topic, the host or the project, and what came too late may come in time.
-    @Test(arguments: Engine.allCases) func whatMayBeTheConfigurationsFaultIsTriedAgain(on engine: Engine)
+    @Test(arguments: TestedEngine.allCases) func whatMayBeTheConfigurationsFaultIsTriedAgain(
+        on engine: TestedEngine
+    )
         async throws
     {
         try directory.use(engine)
@@ -105,8 +111,8 @@ func request(
         await outbox.close()
     }
 
-    @Test(arguments: Engine.allCases) func identitiesAreForgottenInTimeButNeverThoseOfWaitingOnes(
-        on engine: Engine
+    @Test(arguments: TestedEngine.allCases) func identitiesAreForgottenInTimeButNeverThoseOfWaitingOnes(
+        on engine: TestedEngine
     ) async throws {
         try directory.use(engine)
         let outbox = try await directory.open()
@@ -133,8 +139,8 @@ func request(
         await outbox.close()
     }
 
-    @Test(arguments: Engine.allCases) func endsOfOneCommitTakeTheirOwnRowsInWhateverOrderTheyCome(
-        on engine: Engine
+    @Test(arguments: TestedEngine.allCases) func endsOfOneCommitTakeTheirOwnRowsInWhateverOrderTheyCome(
+        on engine: TestedEngine
     ) async throws {
         try directory.use(engine)
         let outbox = try await directory.open()
@@ -168,8 +174,8 @@ func request(
         await outbox.close()
     }
 
-    @Test(arguments: Engine.allCases) func anIdentityIsForgottenWithTheEndOfWhatWaitedForLonger(
-        on engine: Engine
+    @Test(arguments: TestedEngine.allCases) func anIdentityIsForgottenWithTheEndOfWhatWaitedForLonger(
+        on engine: TestedEngine
     ) async throws {
         try directory.use(engine)
         let outbox = try await directory.open()
@@ -184,7 +190,9 @@ func request(
         await outbox.close()
     }
 
-    @Test(arguments: Engine.allCases) func identitiesAreKnownAfterAStartAnew(on engine: Engine) async throws {
+    @Test(arguments: TestedEngine.allCases) func identitiesAreKnownAfterAStartAnew(on engine: TestedEngine)
+        async throws
+    {
         try directory.use(engine)
         let first = try await directory.open()
         _ = try await first.commit((1...4).map { .store(request($0)) })
@@ -206,7 +214,9 @@ func request(
         await second.close()
     }
 
-    @Test(arguments: Engine.allCases) func whatACommitForgotIsKnownAgainWhenItFails(on engine: Engine)
+    @Test(arguments: TestedEngine.allCases) func whatACommitForgotIsKnownAgainWhenItFails(
+        on engine: TestedEngine
+    )
         async throws
     {
         try directory.use(engine)
@@ -227,7 +237,9 @@ func request(
         await outbox.close()
     }
 
-    @Test(arguments: Engine.allCases) func identitiesThatShareHalfTheirBitsAreTwo(on engine: Engine)
+    @Test(arguments: TestedEngine.allCases) func identitiesThatShareHalfTheirBitsAreTwo(
+        on engine: TestedEngine
+    )
         async throws
     {
         try directory.use(engine)
@@ -239,7 +251,9 @@ func request(
         await outbox.close()
     }
 
-    @Test(arguments: Engine.allCases) func aCommitMakesAllChangesOrNone(on engine: Engine) async throws {
+    @Test(arguments: TestedEngine.allCases) func aCommitMakesAllChangesOrNone(on engine: TestedEngine)
+        async throws
+    {
         try directory.use(engine)
         let outbox = try await directory.open()
         _ = try await outbox.commit([.store(request(1))])

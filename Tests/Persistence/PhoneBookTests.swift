@@ -20,7 +20,9 @@ import Testing
 
     private let alias = PhoneBook.alias(String(repeating: "a", count: 96))
 
-    @Test(arguments: Engine.allCases) func theNodeNoticesWhatACommandChanges(on engine: Engine) async throws {
+    @Test(arguments: TestedEngine.allCases) func theNodeNoticesWhatACommandChanges(on engine: TestedEngine)
+        async throws
+    {
         try directory.use(engine)
         let outbox = try await directory.open()
         let reader = try await PhoneBookReader(in: outbox)
@@ -39,7 +41,9 @@ import Testing
         await outbox.close()
     }
 
-    @Test(arguments: Engine.allCases) func namesPhonesAndAliasGoTogether(on engine: Engine) async throws {
+    @Test(arguments: TestedEngine.allCases) func namesPhonesAndAliasGoTogether(on engine: TestedEngine)
+        async throws
+    {
         try directory.use(engine)
         let outbox = try await directory.open()
         await outbox.close()
@@ -70,7 +74,9 @@ import Testing
         #expect(try file.add(phone("bob", "one")) == .success(4))
     }
 
-    @Test(arguments: Engine.allCases) func phonesOfTwoFormsHaveNoAlias(on engine: Engine) async throws {
+    @Test(arguments: TestedEngine.allCases) func phonesOfTwoFormsHaveNoAlias(on engine: TestedEngine)
+        async throws
+    {
         try directory.use(engine)
         let outbox = try await directory.open()
         await outbox.close()
@@ -80,7 +86,8 @@ import Testing
         #expect(try file.giveAlias(alias, to: "alice", replacing: false) == .failure(.formsDiffer))
     }
 
-    @Test(arguments: Engine.allCases) func aNameHasTenPhonesAtMost(on engine: Engine) async throws {
+    @Test(arguments: TestedEngine.allCases) func aNameHasTenPhonesAtMost(on engine: TestedEngine) async throws
+    {
         try directory.use(engine)
         let outbox = try await directory.open()
         await outbox.close()
@@ -91,7 +98,9 @@ import Testing
         #expect(try file.add(phone("alice", "one more")) == .failure(.nameIsFull))
     }
 
-    @Test(arguments: Engine.allCases) func theOperatorsListShowsNoToken(on engine: Engine) async throws {
+    @Test(arguments: TestedEngine.allCases) func theOperatorsListShowsNoToken(on engine: TestedEngine)
+        async throws
+    {
         try directory.use(engine)
         let outbox = try await directory.open()
         await outbox.close()

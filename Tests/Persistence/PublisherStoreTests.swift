@@ -32,7 +32,7 @@ import Testing
         try #require(try await store.all(unless: nil)).mailboxes.map(\.publishers)
     }
 
-    @Test(arguments: Engine.allCases) func theyComeAndGo(on engine: Engine) async throws {
+    @Test(arguments: TestedEngine.allCases) func theyComeAndGo(on engine: TestedEngine) async throws {
         try directory.use(engine)
         let (outbox, store) = try await store()
         let before = try #require(try await store.all(unless: nil)).version
@@ -87,7 +87,8 @@ import Testing
     }
 
     /// Neither takes the other's: of what is published the oldest goes, and Bisq's stays, though the mailbox refuses more.
-    @Test(arguments: Engine.allCases) func bothHaveRoomOfTheirOwn(on engine: Engine) async throws {
+    @Test(arguments: TestedEngine.allCases) func bothHaveRoomOfTheirOwn(on engine: TestedEngine) async throws
+    {
         try directory.use(engine)
         let (outbox, store) = try await store()
         var bounds = MailboxBounds()

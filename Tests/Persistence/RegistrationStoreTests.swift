@@ -45,7 +45,7 @@ private func number(in outbox: OutboxStore) async throws(OutboxError) -> Int {
 
     init() throws { directory = try Directory() }
 
-    @Test(arguments: Engine.allCases) func whatWasWrittenIsThereAfterAStartAnew(on engine: Engine)
+    @Test(arguments: TestedEngine.allCases) func whatWasWrittenIsThereAfterAStartAnew(on engine: TestedEngine)
         async throws
     {
         try directory.use(engine)
@@ -59,7 +59,8 @@ private func number(in outbox: OutboxStore) async throws(OutboxError) -> Int {
         await second.close()
     }
 
-    @Test(arguments: Engine.allCases) func manyWritesShareACommit(on engine: Engine) async throws {
+    @Test(arguments: TestedEngine.allCases) func manyWritesShareACommit(on engine: TestedEngine) async throws
+    {
         try directory.use(engine)
         let outbox = try await directory.open()
         try await outbox.open(NoteTables.self)
@@ -74,7 +75,8 @@ private func number(in outbox: OutboxStore) async throws(OutboxError) -> Int {
         await outbox.close()
     }
 
-    @Test(arguments: Engine.allCases) func oneWriteThatFailsTakesNoOtherWithIt(on engine: Engine) async throws
+    @Test(arguments: TestedEngine.allCases) func oneWriteThatFailsTakesNoOtherWithIt(on engine: TestedEngine)
+        async throws
     {
         try directory.use(engine)
         let outbox = try await directory.open()
@@ -89,8 +91,8 @@ private func number(in outbox: OutboxStore) async throws(OutboxError) -> Int {
         await outbox.close()
     }
 
-    @Test(arguments: Engine.allCases) func stepsThatAreNewAreDoneAndAFileOfALaterVersionIsRefused(
-        on engine: Engine
+    @Test(arguments: TestedEngine.allCases) func stepsThatAreNewAreDoneAndAFileOfALaterVersionIsRefused(
+        on engine: TestedEngine
     ) async throws {
         try directory.use(engine)
         defer { NoteTables.steps = [NoteTables.steps[0]] }
@@ -110,7 +112,9 @@ private func number(in outbox: OutboxStore) async throws(OutboxError) -> Int {
         await third.close()
     }
 
-    @Test(arguments: Engine.allCases) func theOperatorSeesAndRemovesBesideTheNode(on engine: Engine)
+    @Test(arguments: TestedEngine.allCases) func theOperatorSeesAndRemovesBesideTheNode(
+        on engine: TestedEngine
+    )
         async throws
     {
         try directory.use(engine)

@@ -30,7 +30,9 @@ import Testing
         }
     }
 
-    @Test(arguments: Engine.allCases) func onlyAHigherVersionReplacesAlsoAfterAStartAnew(on engine: Engine)
+    @Test(arguments: TestedEngine.allCases) func onlyAHigherVersionReplacesAlsoAfterAStartAnew(
+        on engine: TestedEngine
+    )
         async throws
     {
         try directory.use(engine)
@@ -50,7 +52,9 @@ import Testing
 
     /// Of a full table those go that nobody has a use of: who unregistered, who was never pushed to for a day, who was
     /// not for a month.
-    @Test(arguments: Engine.allCases) func aFullTableLetsGoOfTheOldest(on engine: Engine) async throws {
+    @Test(arguments: TestedEngine.allCases) func aFullTableLetsGoOfTheOldest(on engine: TestedEngine)
+        async throws
+    {
         try directory.use(engine)
         let day: Int64 = 86_400_000
         let (outbox, registrations) = try await open { $0.installations = 3 }
@@ -69,7 +73,9 @@ import Testing
     }
 
     /// Who was pushed to keeps his place, whoever wants it.
-    @Test(arguments: Engine.allCases) func onlyWhatNobodyHasPushedToIsRemovedForOthers(on engine: Engine)
+    @Test(arguments: TestedEngine.allCases) func onlyWhatNobodyHasPushedToIsRemovedForOthers(
+        on engine: TestedEngine
+    )
         async throws
     {
         try directory.use(engine)
@@ -85,7 +91,8 @@ import Testing
         await outbox.close()
     }
 
-    @Test(arguments: Engine.allCases) func whoUnregistersLeavesTheVersionOnly(on engine: Engine) async throws
+    @Test(arguments: TestedEngine.allCases) func whoUnregistersLeavesTheVersionOnly(on engine: TestedEngine)
+        async throws
     {
         try directory.use(engine)
         let (outbox, registrations) = try await open()
@@ -102,7 +109,9 @@ import Testing
         await outbox.close()
     }
 
-    @Test(arguments: Engine.allCases) func aPhoneIsKeptWithTheTimeOfItsLastRegistration(on engine: Engine)
+    @Test(arguments: TestedEngine.allCases) func aPhoneIsKeptWithTheTimeOfItsLastRegistration(
+        on engine: TestedEngine
+    )
         async throws
     {
         try directory.use(engine)
@@ -116,7 +125,9 @@ import Testing
         await outbox.close()
     }
 
-    @Test(arguments: Engine.allCases) func aPhoneThatIsAskedForAgainAndAgainIsReadOnce(on engine: Engine)
+    @Test(arguments: TestedEngine.allCases) func aPhoneThatIsAskedForAgainAndAgainIsReadOnce(
+        on engine: TestedEngine
+    )
         async throws
     {
         try directory.use(engine)
@@ -130,7 +141,9 @@ import Testing
         await outbox.close()
     }
 
-    @Test(arguments: Engine.allCases) func aDeadPhoneIsForgottenUnlessItHasRegisteredAnew(on engine: Engine)
+    @Test(arguments: TestedEngine.allCases) func aDeadPhoneIsForgottenUnlessItHasRegisteredAnew(
+        on engine: TestedEngine
+    )
         async throws
     {
         try directory.use(engine)
@@ -145,7 +158,9 @@ import Testing
         await outbox.close()
     }
 
-    @Test(arguments: Engine.allCases) func limitsAreKeptAndRoomThatWasGivenBackIsThereAgain(on engine: Engine)
+    @Test(arguments: TestedEngine.allCases) func limitsAreKeptAndRoomThatWasGivenBackIsThereAgain(
+        on engine: TestedEngine
+    )
         async throws
     {
         try directory.use(engine)
@@ -174,7 +189,9 @@ import Testing
         await outbox.close()
     }
 
-    @Test(arguments: Engine.allCases) func messagesAreRememberedForTheirTimeAndSoMany(on engine: Engine)
+    @Test(arguments: TestedEngine.allCases) func messagesAreRememberedForTheirTimeAndSoMany(
+        on engine: TestedEngine
+    )
         async throws
     {
         try directory.use(engine)
@@ -195,7 +212,9 @@ import Testing
         await outbox.close()
     }
 
-    @Test(arguments: Engine.allCases) func theOperatorSeesAndRemovesThem(on engine: Engine) async throws {
+    @Test(arguments: TestedEngine.allCases) func theOperatorSeesAndRemovesThem(on engine: TestedEngine)
+        async throws
+    {
         try directory.use(engine)
         let (outbox, registrations) = try await open { $0.installations = 1 }
         _ = try await registrations.put([1], of: key(0xab), version: 1, at: 1_700_000_000_000)

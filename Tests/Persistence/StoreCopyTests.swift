@@ -16,10 +16,7 @@ import Testing
     }
 
     private func open(_ place: StorePlace) async throws -> OutboxStore {
-        switch place {
-        case .file(let path): try await OutboxStore(path: path)
-        case .database(let place): try await OutboxStore(place)
-        }
+        try await OutboxStore(place)
     }
 
     /// Something in every table.
@@ -167,9 +164,7 @@ import Testing
     @Test func aCopyThatWasCutShortGoesOn() async throws {
         try await fill(2 * StoreCopy.page + 7)
         let before = try content(file)
-        var database: DatabasePlace?
-        if case .database(let place) = directory.place { database = place }
-        let place = try #require(database)
+        let place = try #require(directory.place.engine as? DatabasePlace)
         do {
             let copy = try StoreCopy(from: file, to: directory.place)
             _ = try directory.psql(
@@ -199,7 +194,7 @@ import Testing
         let renewal = Task {
             while !Task.isCancelled { _ = try await node.commit([.proof]) }
         }
-        guard case .database(let place) = directory.place else { return }
+        let place = try #require(directory.place.engine as? DatabasePlace)
         for other in [
             Directory.place(at: place.address.url, node: 2),
             Directory.place(at: place.address.url, node: 2, key: 8),

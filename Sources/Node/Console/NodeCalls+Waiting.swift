@@ -147,9 +147,7 @@ extension NodeFiles {
             members["apps"] = .array(try file.apps().map { json(ofApp: $0, $1) })
             members["remembered"] = .integer(Int64(summary.identities))
             members["dead_devices"] = .integer(Int64(summary.deadTokens))
-            if settings.storage.url.isEmpty, !isRunning, StoreFile.logBytes(beside: path) > 0 {
-                members["advice"] = .string(StoreError.leftOver(path: path))
-            }
+            if !isRunning, let advice = try settings.store().leftOver { members["advice"] = .string(advice) }
             return HTTPResponse(status: 200, json: .object(members))
         }
     }
@@ -201,7 +199,7 @@ extension NodeFiles {
 
     private func store() throws(NodeError) -> StorePlace {
         let store = try settings.store()
-        guard case .file(let path) = store, access(path, F_OK) != 0 else { return store }
+        guard let path = store.file, access(path, F_OK) != 0 else { return store }
         throw .unavailable(
             "there is no outbox in \(stateDirectory) yet: the node creates it when it starts for the first time"
         )

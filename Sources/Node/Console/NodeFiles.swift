@@ -83,7 +83,7 @@ package struct NodeFiles: Sendable {
     ) throws(CallRefusal) -> Value {
         try inStore {
             let store = try settings.store()
-            if case .file(let path) = store, access(path, changing ? R_OK | W_OK : R_OK) != 0 {
+            if let path = store.file, access(path, changing ? R_OK | W_OK : R_OK) != 0 {
                 throw errno == ENOENT
                     ? CallRefusal(
                         .unavailable, "never_started",

@@ -1,7 +1,6 @@
 import Gateways
 import Logging
 import Persistence
-import PostgreSQL
 import Reactor
 
 /// Credentials that are taken over while the node runs.
@@ -60,19 +59,19 @@ extension RelayNode {
         return ends
     }
 
-    /// The database's: connections that are made from now on use it.
+    /// The store's: connections that are made from now on use it.
     func rereadPassword() async {
         guard !settings.storage.passwordFile.isEmpty else { return }
-        switch await RelayNode.address(settings.storage) {
-        case .success(let address): await outbox?.use(address)
+        switch await RelayNode.place(settings) {
+        case .success(let place): await outbox?.use(place)
         case .failure(let error): log.error("storage.password_rejected", metadata: ["reason": "\(error)"])
         }
     }
 
     @FileThread
-    private static func address(_ storage: Settings.Storage) -> Result<PostgreSQLAddress, NodeError> {
+    private static func place(_ settings: Settings) -> Result<StorePlace, NodeError> {
         do throws(NodeError) {
-            return .success(try storage.address())
+            return .success(try settings.store())
         } catch {
             return .failure(error)
         }

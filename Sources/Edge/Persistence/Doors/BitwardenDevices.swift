@@ -135,17 +135,17 @@ final class BitwardenTables: DoorTables {
     private let selectOrganization: Statement
     private let deleteToken: Statement
     /// Several devices may have one token, which is sealed for each of them and once more for all.
-    private let isDatabase: Bool
+    private let isSealed: Bool
 
     init(_ connection: borrowing Connection) throws(StoreError) {
-        isDatabase = connection.database != nil
-        let (key, value) = isDatabase ? (", token_key", ", ?8") : ("", "")
+        isSealed = connection.isSealed
+        let (key, value) = isSealed ? (", token_key", ", ?8") : ("", "")
         insert = try Statement(
             """
             INSERT INTO bitwarden_device (device, installation, "user", identifier, type, token, registered_at\(key))
             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7\(value)) ON CONFLICT (device) DO UPDATE SET
                 "user" = ?3, identifier = ?4, type = ?5, token = ?6, registered_at = ?7
-                \(isDatabase ? ", token_key = ?8" : "")
+                \(isSealed ? ", token_key = ?8" : "")
             """, on: connection)
         find = try Statement("SELECT 1 FROM bitwarden_device WHERE device = ?", on: connection)
         room = try Statement(
@@ -171,7 +171,7 @@ final class BitwardenTables: DoorTables {
         deleteToken = try Statement(
             """
             DELETE FROM bitwarden_device
-            WHERE \(isDatabase ? "token_key" : "token") = ? AND type = ? AND registered_at <= ?
+            WHERE \(isSealed ? "token_key" : "token") = ? AND type = ? AND registered_at <= ?
             """, on: connection)
     }
 
@@ -201,7 +201,7 @@ final class BitwardenTables: DoorTables {
         try insert.bind(5, Int64(device.type))
         try insert.bind(6, sealed: device.pushToken, as: Sealed.token, of: .bitwarden(device: device.id))
         try insert.bind(7, now)
-        if isDatabase { try insert.bind(8, sealed: device.pushToken, as: Sealed.token, of: .all) }
+        if isSealed { try insert.bind(8, sealed: device.pushToken, as: Sealed.token, of: .all) }
         try insert.run()
         try leaveAll.bind(1, device.id)
         try leaveAll.run()

@@ -11,7 +11,7 @@ protocol DoorTables: AnyObject {
     /// changed. Each is a text of SQL statements.
     static var steps: [String] { get }
 
-    /// The steps for PostgreSQL.
+    /// Steps for a database that nodes share, one for each of those.
     static var databaseSteps: [String] { get }
 
     /// The views that `onionbell registrations` shows.
@@ -50,27 +50,21 @@ enum DoorTableKinds {
 
 /// Makes and brings up to date the tables of doors.
 enum DoorSchema {
-    /// A file without it has no tables of doors.
-    static let versions = """
-        CREATE TABLE door (name TEXT PRIMARY KEY, steps INTEGER NOT NULL) STRICT;
-        """
-
     /// Within a transaction of its own.
     static func prepare(
         _ kind: any DoorTables.Type, on connection: borrowing Connection
     ) throws(StoreError) {
         let known = try steps(of: kind, on: connection)
-        let steps = connection.database == nil ? kind.steps : kind.databaseSteps
+        let steps = connection.dialect.steps(of: kind)
         guard known <= steps.count else {
             throw StoreError(
-                code: StoreError.generic, operation: .open,
-                message:
+                refused:
                     "the tables of \(kind.name) were written by a later version of onionbell (step \(known), this one knows \(steps.count))"
             )
         }
         guard known < steps.count else { return }
         try connection.transaction { () throws(StoreError) in
-            if connection.database != nil { try connection.execute(DatabaseSchema.oneAtATime) }
+            try connection.engine.lockTables()
             // Another node may have made them meanwhile, and be of a later version.
             let made = min(try self.steps(of: kind, on: connection), steps.count)
             guard made < steps.count else { return }

@@ -36,11 +36,11 @@ final class MailboxPublisherRows {
     private let select: Statement
     private let insert: Statement
     private let remove: Statement
-    private let isDatabase: Bool
+    private let isSealed: Bool
 
     init(_ connection: borrowing Connection) throws(StoreError) {
-        isDatabase = connection.database != nil
-        let (proof, value) = isDatabase ? (", proof", ", ?") : ("", "")
+        isSealed = connection.isSealed
+        let (proof, value) = isSealed ? (", proof", ", ?") : ("", "")
         select = try Statement(
             "SELECT name, token\(proof) FROM mailbox_publisher WHERE mailbox = ? ORDER BY number",
             on: connection
@@ -58,7 +58,7 @@ final class MailboxPublisherRows {
         var publishers: [Mailbox.Publisher] = []
         while try select.step() {
             let publisher = Mailbox.Publisher(name: select.text(0), token: Digest(select.pair(1)))
-            guard !isDatabase || select.isProven(2, publisher.row(at: address)) else { continue }
+            guard !isSealed || select.isProven(2, publisher.row(at: address)) else { continue }
             publishers.append(publisher)
         }
         return publishers
@@ -71,7 +71,7 @@ final class MailboxPublisherRows {
         try insert.bind(2, publisher.name)
         try insert.bind(3, publisher.token)
         try insert.bind(4, addedAt)
-        if isDatabase { try insert.bind(5, sealed: "", as: Sealed.proof, of: publisher.row(at: address)) }
+        if isSealed { try insert.bind(5, sealed: "", as: Sealed.proof, of: publisher.row(at: address)) }
         try insert.run()
     }
 

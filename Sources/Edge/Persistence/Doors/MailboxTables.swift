@@ -1,4 +1,3 @@
-import CSQLite
 import Encodings
 import Registrations
 import Relay
@@ -131,15 +130,15 @@ final class MailboxTables: DoorTables {
     private let deleteTopicMessages: Statement
     private let touch: Statement
     /// Whose rows have a proof that they were written as they are: what is not proven is left out.
-    private let isDatabase: Bool
+    private let isSealed: Bool
     let messages: MailboxMessages
     let replies: MailboxReplyRows
     let publishers: MailboxPublisherRows
 
     init(_ connection: borrowing Connection) throws(StoreError) {
         selectVersion = try Statement(connection.dialect.version, on: connection)
-        isDatabase = connection.database != nil
-        let (proof, value) = isDatabase ? (", proof", ", ?") : ("", "")
+        isSealed = connection.isSealed
+        let (proof, value) = isSealed ? (", proof", ", ?") : ("", "")
         selectMailboxes = try Statement(
             "SELECT number, name, topic, show, is_open, is_push, address\(proof) FROM mailbox ORDER BY number",
             on: connection)
@@ -195,7 +194,7 @@ final class MailboxTables: DoorTables {
                 topic: Digest(selectMailboxes.pair(2)), address: address,
                 readers: try readers(of: number, at: address),
                 publishers: try publishers.all(of: number, at: address))
-            guard !isDatabase || selectMailboxes.isProven(7, mailbox.row(at: address)) else { continue }
+            guard !isSealed || selectMailboxes.isProven(7, mailbox.row(at: address)) else { continue }
             mailboxes.append(mailbox)
         }
         return mailboxes
@@ -213,7 +212,7 @@ final class MailboxTables: DoorTables {
             let reader = Mailbox.Reader(
                 number: selectReaders.integer(0), name: selectReaders.text(1),
                 token: Digest(selectReaders.pair(2)))
-            guard !isDatabase || selectReaders.isProven(3, reader.row(at: address)) else { continue }
+            guard !isSealed || selectReaders.isProven(3, reader.row(at: address)) else { continue }
             readers.append(reader)
         }
         return readers
@@ -234,7 +233,7 @@ final class MailboxTables: DoorTables {
         try insertMailbox.bind(5, mailbox.isOpen ? 1 : 0)
         try insertMailbox.bind(6, addedAt)
         try insertMailbox.bind(7, mailbox.isPush ? 1 : 0)
-        if isDatabase {
+        if isSealed {
             try insertMailbox.bind(8, sealed: "", as: Sealed.proof, of: mailbox.row(at: address))
         }
         try insertMailbox.run()
@@ -242,7 +241,7 @@ final class MailboxTables: DoorTables {
             try insertReader.bind(1, address)
             try insertReader.bind(2, reader.name)
             try insertReader.bind(3, reader.token)
-            if isDatabase {
+            if isSealed {
                 try insertReader.bind(4, sealed: "", as: Sealed.proof, of: reader.row(at: address))
             }
             try insertReader.run()

@@ -2,22 +2,23 @@ import Registrations
 
 /// Nodes of one database put messages into mailboxes one after the other, and tell their readers.
 final class MailboxTurn {
-    private let turn: Statement
-    private let isShared: Bool
+    /// `nil`: no other node is in the way.
+    private let turn: Statement?
     private let selectNews: Statement
 
     init(_ connection: borrowing Connection) throws(StoreError) {
-        isShared = connection.database != nil
-        turn = try Statement(
-            "SELECT 1 FROM door WHERE name = '\(MailboxTables.name)' \(connection.dialect.forUpdate)",
-            on: connection)
+        turn =
+            if let lock = connection.dialect.forUpdate {
+                try Statement(
+                    "SELECT 1 FROM door WHERE name = '\(MailboxTables.name)' \(lock)", on: connection)
+            } else { nil }
         selectNews = try Statement(
             "SELECT mailbox, max(number) FROM mailbox_message WHERE number > ? GROUP BY mailbox",
             on: connection)
     }
 
     /// Readers go on behind the highest number that they have seen: until this commit has ended no other node gets one.
-    func wait() throws(StoreError) { if isShared { try turn.run() } }
+    func wait() throws(StoreError) { try turn?.run() }
 
     /// The last messages of mailboxes that have got any behind that number.
     func news(behind number: Int64) throws(StoreError) -> [MailboxPlace] {

@@ -22,8 +22,8 @@ package struct RegistrationFile: ~Copyable {
 
     package init(_ place: StorePlace, isReadOnly: Bool) throws(StoreError) {
         let connection = try Connection(place, for: isReadOnly ? .reading : .changing)
-        if !isReadOnly { try Schema.promise(connection) }
-        let version = try Schema.found(connection)
+        if !isReadOnly { try connection.engine.promise() }
+        let version = try connection.engine.format()
         var views: [RegistrationView] = []
         if version >= Schema.firstWithDoors {
             for kind in DoorTableKinds.all where try DoorSchema.steps(of: kind, on: connection) > 0 {

@@ -18,7 +18,7 @@ extension Backlog {
         on connection: borrowing Connection
     ) throws(StoreError) {
         let isOfLane = "app = ?1 AND (\(Schema.hostKey()) = ?2 OR ?2 IS NULL)"
-        guard connection.database == nil else {
+        guard connection.dialect.countsLanes else {
             let isMeant = shards == nil ? isOfLane : "\(isOfLane) \(connection.dialect.andHeld(4))"
             let move = try Statement("UPDATE backlog SET app = ?3 WHERE \(isMeant)", on: connection)
             try move.bind(1, app)

@@ -62,7 +62,7 @@ final class Backlog {
             """, on: connection)
         count = try Statement("UPDATE backlog SET attempts = ?2 WHERE sequence = ?1", on: connection)
         delete = try Statement("DELETE FROM backlog WHERE sequence = ?", on: connection)
-        let row = "SELECT \(Statement.waitingColumns(connection.dialect)) FROM backlog"
+        let row = "SELECT \(Statement.waitingColumns(dialect)) FROM backlog"
         let ofLane = "app = ?1 AND \(Schema.hostKey()) = ?2"
         ready = try Statement(
             """

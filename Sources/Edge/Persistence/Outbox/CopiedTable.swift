@@ -1,4 +1,3 @@
-import CSQLite
 import Encodings
 import Relay
 
@@ -6,7 +5,7 @@ import Relay
 struct CopiedTable {
     enum Kind {
         case integer, text, bytes
-        /// Sealed in a database, and as it is in a file.
+        /// Sealed where strangers could read it, and as it is elsewhere.
         case sealedText(String)
         case sealedBytes(String)
     }
@@ -67,7 +66,7 @@ struct CopiedTable {
         }
     }
 
-    /// How SQLite finds the next number of a table that numbers its rows.
+    /// How a table that numbers its rows finds the next number in a file. A database keeps all that it has given.
     enum Counter {
         /// Above all that it has given.
         case kept
@@ -123,9 +122,7 @@ struct CopiedTable {
     }
 
     static func taken(_ what: String) -> StoreError {
-        StoreError(
-            code: SQLITE_ERROR, operation: .open,
-            message: "\(what): a store is only copied to where there is none. Move it away first")
+        StoreError(refused: "\(what): a store is only copied to where there is none. Move it away first")
     }
 
     // MARK: All of them

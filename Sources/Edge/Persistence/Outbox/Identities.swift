@@ -1,4 +1,3 @@
-import CSQLite
 import Relay
 
 /// Who was stored, and how it ended, for those who submit it again.
@@ -163,7 +162,7 @@ final class Identities {
         guard !find.isNull(2) else { return .ended(.delivered) }
         let detail = find.isNull(4) ? nil : find.text(4)
         guard let ending = Ending(code: find.integer(2), reason: find.text(3), detail: detail) else {
-            throw StoreError(code: SQLITE_CORRUPT, operation: .step, message: "an unknown ending")
+            throw StoreError(.damaged, .step, "an unknown ending")
         }
         return .ended(ending)
     }

@@ -58,20 +58,14 @@ package struct OutboxFile: ~Copyable {
 
     package init(_ place: StorePlace, for access: StoreAccess) throws(StoreError) {
         let connection = try Connection(place, for: access)
-        if access == .owning { try Schema.promise(connection) }
-        version = try Schema.found(connection)
+        if access == .owning { try connection.engine.promise() }
+        version = try connection.engine.format()
         self.connection = connection
     }
 
-    /// All that is wrong with it, at most 100 sentences: SQLite's own, and rows that don't fit each other.
+    /// All that is wrong with it, at most 100 sentences: the engine's own, and rows that don't fit each other.
     package func faults() throws(StoreError) -> [String] {
-        var faults: [String] = []
-        if connection.database == nil {
-            let check = try Statement("PRAGMA integrity_check(90)", on: connection)
-            while try check.step() {
-                if check.text(0) != "ok" { faults.append(check.text(0)) }
-            }
-        }
+        var faults = try connection.engine.faults()
         let strays: [(String, String)] = [
             (
                 "waiting notifications that no repetition would be recognized for",

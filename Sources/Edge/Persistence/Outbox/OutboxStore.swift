@@ -1,10 +1,7 @@
-import CSQLite
-import Glibc
-import PostgreSQL
 import Reactor
 import Relay
 
-/// The outbox in one SQLite file or in a PostgreSQL database: durable when ``commit(_:)`` returns.
+/// The outbox in a store of any engine: durable when ``commit(_:)`` returns.
 ///
 /// It runs on a thread of its own, one commit at a time; whoever calls gathers what comes meanwhile into the next.
 package actor OutboxStore: Outbox {
@@ -15,44 +12,28 @@ package actor OutboxStore: Outbox {
     /// Transactions that have come to their end.
     private(set) var commits = 0
     private var whenTold: (@Sendable () -> Void)?
-    /// The words about a file that was gone and what was done about it, which nobody has seen yet.
+    /// The words about a store that was gone and what was done about it, which nobody has seen yet.
     private var untold: String?
     /// It can't be written anew yet: each commit tries again, and nobody else.
     private var isStuck = false
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
-    /// Opens or makes the file, mode 0600.
+    /// Opens the store for this node, or makes it.
     ///
-    /// - Throws: ``StoreError``, with what to do when the file is damaged.
-    package init(path: String) async throws(StoreError) {
+    /// - Throws: ``StoreError``, with what to do when it is damaged.
+    package init(_ place: StorePlace) async throws(StoreError) {
         thread = WorkThread(named: "store")
         do {
-            store = try Store(.file(path))
+            store = try Store(place)
         } catch {
             thread.end()
-            throw error.explained(path: path)
-        }
-        guard chmod(path, 0o600) == 0 else {
-            let error = SystemError("set the mode of \(path)")
-            store = nil
-            thread.end()
-            throw StoreError(code: SQLITE_CANTOPEN, operation: .open, message: "\(error)")
+            throw place.engine.explained(error)
         }
     }
 
-    /// Makes the tables in the database if they are not there, and takes it for this node.
-    package init(_ place: DatabasePlace) async throws(StoreError) {
-        thread = WorkThread(named: "store")
-        do {
-            let store = try Store(.database(place))
-            store.connection.database?.hurry()
-            self.store = store
-        } catch {
-            thread.end()
-            throw error
-        }
-    }
+    /// In a file at this path.
+    package init(path: String) async throws(StoreError) { try await self.init(.file(path)) }
 
     package func content() throws(OutboxError) -> OutboxContent {
         try translated { (store) throws(StoreError) in try store.content() }
@@ -67,7 +48,7 @@ package actor OutboxStore: Outbox {
         self.writes = []
         commits += 1
         do throws(OutboxError) {
-            try lookForFile()
+            try lookForPlace()
             let (results, failures) = try translated { (store) throws(StoreError) in
                 try store.commit(changes, writes)
             }
@@ -98,7 +79,7 @@ package actor OutboxStore: Outbox {
     func read<Tables: DoorTables, Value: Sendable>(
         _ kind: Tables.Type, _ body: @Sendable (Tables) throws(StoreError) -> Value
     ) throws(OutboxError) -> Value {
-        keepFile()
+        keepPlace()
         return try translated { (store) throws(StoreError) in try body(store.tables(kind)) }
     }
 
@@ -147,9 +128,7 @@ package actor OutboxStore: Outbox {
     }
 
     /// Connections that are made from now on go there: its password is another one.
-    package func use(_ address: PostgreSQLAddress) {
-        store?.connection.database?.connection.address = address
-    }
+    package func use(_ place: StorePlace) { store?.connection.engine.use(place.engine) }
 
     package func divide(_ request: ShareRequest) throws(OutboxError) -> Share {
         try translated { (store) throws(StoreError) in try store.divide(request) }
@@ -161,33 +140,32 @@ package actor OutboxStore: Outbox {
         watch()
     }
 
-    /// Between what is asked of the database, words of other nodes come.
+    /// Between what is asked of the store, words of other nodes come.
     private func watch() {
-        guard let whenTold, let connection = store?.connection.database?.connection else { return }
-        if connection.takeNotices() { whenTold() }
-        thread.watch(connection.socket) { [weak self] in Task { await self?.hear() } }
+        guard let whenTold, let sharing = store?.sharing else { return }
+        if sharing.takeNotices() { whenTold() }
+        thread.watch(sharing.socket) { [weak self] in Task { await self?.hear() } }
     }
 
     private func hear() {
-        // What is lost is seen by whoever asks next.
-        try? store?.connection.database?.connection.hear()
+        store?.sharing?.hear()
         watch()
     }
 
     package func close() {
         whenTold = nil
         thread.watch(nil) {}
-        keepFile()
+        keepPlace()
         store = nil
         thread.end()
     }
 
-    // MARK: A file
+    // MARK: Its place
 
-    /// Before a commit: the file is at its path. Where it was gone the commit fails once, so that the operator hears of it.
-    private func lookForFile() throws(OutboxError) {
+    /// Before a commit: the store is in its place. Where it was gone the commit fails once, so that the operator hears of it.
+    private func lookForPlace() throws(OutboxError) {
         isStuck = false
-        switch store?.lookForFile() {
+        switch store?.lookForPlace() {
         case nil: break
         case .written(let store, let reason): (self.store, untold) = (store, reason)
         case .unwritten(let reason):
@@ -199,9 +177,9 @@ package actor OutboxStore: Outbox {
         throw .failed(reason)
     }
 
-    /// After a commit: what it has written is in the file at its path, or was written there just now.
+    /// After a commit: what it has written is in its place, or was written there just now.
     private func lookAgain() throws(OutboxError) {
-        switch store?.lookForFile() {
+        switch store?.lookForPlace() {
         case nil: break
         case .written(let store, let reason): (self.store, untold) = (store, reason)
         // It was made where nobody will find it, and is in what was saved: only a start knows what of it is true.
@@ -209,10 +187,10 @@ package actor OutboxStore: Outbox {
         }
     }
 
-    /// Also when nothing is stored for long: before the node may be stopped, all is at the path again.
-    private func keepFile() {
+    /// Also when nothing is stored for long: before the node may be stopped, all is in its place again.
+    private func keepPlace() {
         guard !isStuck else { return }
-        switch store?.lookForFile() {
+        switch store?.lookForPlace() {
         case nil: break
         case .written(let store, let reason): (self.store, untold) = (store, reason)
         case .unwritten: isStuck = true
@@ -225,7 +203,7 @@ package actor OutboxStore: Outbox {
         defer { watch() }
         do throws(StoreError) {
             guard let store else {
-                throw StoreError(code: SQLITE_MISUSE, operation: .step, message: "the outbox is closed")
+                throw StoreError(.closed, .step, "the outbox is closed")
             }
             try store.connect()
             return try body(store)
@@ -235,8 +213,11 @@ package actor OutboxStore: Outbox {
     }
 
     private func translation(_ error: StoreError) -> OutboxError {
-        if error.isTaken { return .taken(error.description) }
-        if error.isSetBack { return .setBack(error.description) }
-        return error.isDiskFull ? .full : .failed(error.description)
+        switch error.kind {
+        case .taken: .taken(error.description)
+        case .setBack: .setBack(error.description)
+        case .full: .full
+        case .refused, .damaged, .connectionLost, .collision, .closed, .other: .failed(error.description)
+        }
     }
 }

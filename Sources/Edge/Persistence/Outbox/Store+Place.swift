@@ -1,89 +1,23 @@
-import Glibc
-
-/// The rescue of a store whose file is not at its path any more: all of it is written anew.
-///
-/// SQLite still has the files open, whatever was done to their names, so nothing of them is lost as long as the node runs.
+/// Rescue of a store that is not any more where the next start looks for it.
 extension Store {
     /// Why nothing may be stored now, or what was done about it.
     enum Displacement {
-        /// All is at the path again, and this one is to be used from now on.
+        /// All is in its place again, and this one is to be used from now on.
         case written(Store, reason: String)
         case unwritten(reason: String)
     }
 
-    /// Looks for the file, and writes it anew where it is gone; `nil`: it is in its place.
-    func lookForFile() -> Displacement? {
-        guard let file else { return nil }
-        if isRestored { return goOn(at: file.path, "\(file.path) was written anew") }
-        switch file.standing(connection) {
+    /// Looks for the store, and has it written anew where it is gone; `nil`: it is in its place.
+    func lookForPlace() -> Displacement? {
+        switch connection.engine.look() {
         case .inPlace: return nil
-        case .writtenOver:
-            // Its end does not mix the two.
-            connection.keepLog()
-            return .unwritten(
-                reason: """
-                    \(file.path) or its log was written over while the node ran: nothing more is stored, and what was may \
-                    be lost. Stop the node. Then put a sound file there and delete \(file.path)-wal and \(file.path)-shm, or \
-                    move all three away, and start the node again
-                    """)
-        case .missing:
-            let what = "\(file.path) was deleted or moved while the node ran"
+        case .lost(let reason): return .unwritten(reason: reason)
+        case .anew(let reason):
             do throws(StoreError) {
-                // It may have been saved before, when something else stood there.
-                try save(file.path)
-                try StoreFile.restore(file.path)
-                isRestored = true
-                return goOn(
-                    at: file.path, "\(what): it was written there anew, and the node goes on by itself")
+                return .written(try Store(place, after: self), reason: reason)
             } catch {
-                return .unwritten(
-                    reason:
-                        "\(what), and can't be written anew. Only the node has it: mend that before you stop it. "
-                        + "\(error)")
-            }
-        case .replaced:
-            let what = "another file stands at \(file.path) than the node has open: nothing more is stored"
-            do throws(StoreError) {
-                if !isSaved { try save(file.path) }
-                return .unwritten(
-                    reason:
-                        "\(what). What the node holds is in \(StoreFile.saved(file.path)). Stop the node, and delete "
-                        + "or move away one of the two")
-            } catch {
-                return .unwritten(
-                    reason:
-                        "\(what), and what the node holds can't be saved. Only the node has it: mend that before you "
-                        + "stop it. \(error)")
+                return .unwritten(reason: "\(reason), and can't be opened: \(error)")
             }
         }
-    }
-
-    /// With the file that was written anew.
-    private func goOn(at path: String, _ reason: String) -> Displacement {
-        do throws(StoreError) {
-            return .written(try Store(.file(path), after: self), reason: reason)
-        } catch {
-            return .unwritten(reason: "\(reason), and can't be opened: \(error)")
-        }
-    }
-
-    /// Writes all that the open files hold beside them.
-    private func save(_ path: String) throws(StoreError) {
-        // Its log would be deleted by name with the last connection, and another file has that name.
-        connection.keepLog()
-        let unfinished = path + ".saving"
-        unlink(unfinished)
-        let descriptor = Glibc.open(unfinished, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw StoreFile.failure("make \(unfinished)") }
-        close(descriptor)
-        let quoted = unfinished.split(separator: "'", omittingEmptySubsequences: false).joined(
-            separator: "''")
-        try connection.execute("VACUUM INTO '\(quoted)'")
-        try StoreFile.settle(unfinished)
-        guard rename(unfinished, StoreFile.saved(path)) == 0 else {
-            throw StoreFile.failure("rename \(unfinished)")
-        }
-        try StoreFile.settle(directoryOf: path)
-        isSaved = true
     }
 }

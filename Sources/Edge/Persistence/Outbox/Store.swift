@@ -1,9 +1,7 @@
 import Relay
 
-/// The statements of the outbox over one connection, to a file or a database. SQLite closes it when the last statement is
-/// finalized, so the order in which they are let go doesn't matter.
+/// The statements of the outbox over one connection. The order in which they are let go doesn't matter.
 final class Store {
-    private let transaction: Transaction
     private let savepoint: Statement
     private let release: Statement
     private let undo: Statement
@@ -17,8 +15,11 @@ final class Store {
     private let forgetTokens: Statement
     private let setClock: Statement
     let connection: Connection
+    let place: StorePlace
+    /// The last commit found no room on the disk, and none has found any since.
+    private var isFull = false
 
-    /// `nil`: a file, which nobody else has.
+    /// `nil`: nobody else has the store.
     let sharing: Sharing?
     let identities: Identities
     let backlog: Backlog
@@ -29,23 +30,16 @@ final class Store {
     /// Higher than that of every row and identity still there.
     private(set) var nextSequence: Int64 = 1
     private var doors: [ObjectIdentifier: any DoorTables] = [:]
-    /// `nil`: a database.
-    let file: StoreFile?
-    /// All that it holds was written beside its file, and nothing since.
-    var isSaved = false
-    /// It is at the path again, in another file.
-    var isRestored = false
     /// The numbers of those that the running commit stores for this node itself.
     private var stored: [Int64] = []
     /// A commit whose answer was lost together with the connection: what it may have stored, and its own number.
     var lost: (stored: [Int64], commit: Int64)?
 
-    /// - Parameter earlier: The one whose file was written anew: what it has handed out is handed out.
+    /// - Parameter earlier: The one whose place was written anew: what it has handed out is handed out.
     init(_ place: StorePlace, after earlier: Store? = nil) throws(StoreError) {
-        if case .file(let path) = place { try StoreFile.lookForSaved(path) }
+        self.place = place
         let connection = try Connection(place, for: .sharing)
-        try Schema.prepare(connection)
-        transaction = try Transaction(on: connection)
+        try connection.engine.prepare()
         savepoint = try Statement("SAVEPOINT door", on: connection)
         release = try Statement("RELEASE door", on: connection)
         undo = try Statement("ROLLBACK TO door", on: connection)
@@ -81,23 +75,13 @@ final class Store {
             INSERT INTO clock (id, trusted, set_at) VALUES (1, ?, ?) ON CONFLICT (id) DO UPDATE
                 SET trusted = excluded.trusted, set_at = excluded.set_at
             """, on: connection)
-        if let database = connection.database {
-            sharing = try Sharing(database, connection)
-        } else {
-            sharing = nil
-        }
+        sharing = try connection.engine.sharing(on: connection)
         identities = try Identities(connection, sharing)
         backlog = try Backlog(connection, sharing, after: earlier?.backlog)
         wishes = try GatewayWishes(connection)
-        if case .file(let path) = place {
-            if earlier == nil { FileRun.begin(path, connection) }
-            file = try StoreFile(path: path)
-            _ = file?.standing(connection)
-        } else {
-            file = nil
-        }
         self.connection = connection
         nextSequence = max(try highest() + 1, earlier?.nextSequence ?? 0)
+        try self.connection.engine.beginRun(isAnew: earlier != nil)
         guard let earlier else { return }
         // Nobody asks for it: the node has it already.
         _ = try identities.takeFilter(self.connection)
@@ -114,10 +98,9 @@ final class Store {
         let firstSequence = nextSequence
         identities.begin()
         stored = []
-        try transaction.begin(on: connection)
+        try connection.engine.begin()
         do throws(StoreError) {
-            try connection.database?.tellOfSetBack()
-            try sharing?.identities.prepare(changes)
+            try sharing?.begin(changes)
             for change in changes {
                 if !change.isGathered { try sharing?.rows.write() }
                 switch change {
@@ -160,20 +143,22 @@ final class Store {
                 case .giveUp(let shards):
                     try deleteDelivered()
                     try sharing?.giveUp(shards)
-                case .proof: try transaction.prove(on: connection)
+                case .proof:
+                    try connection.engine.prove(wasFull: isFull)
+                    isFull = false
                 }
             }
             try deleteDelivered()
             try sharing?.rows.write()
             for write in writes { failures.append(try failure(of: write)) }
-            try transaction.commit(on: connection)
+            try connection.engine.commit()
         } catch {
-            connection.rollback()
+            connection.engine.rollback()
             guard try isCommitted(after: error, storing: stored) else {
                 identities.rolledBack()
                 backlog.rolledBack()
                 sharing?.rolledBack(isUnknown: lost != nil)
-                if error.isDiskFull { transaction.isFull = true }
+                if error.kind == .full { isFull = true }
                 delivered = []
                 // Numbers that may have been stored are never given again.
                 if lost == nil { nextSequence = firstSequence }
@@ -183,8 +168,8 @@ final class Store {
         identities.committed()
         backlog.committed()
         if let sharing { backlog.giveUp(sharing.committed()) }
-        // Deleted rows live on in the write-ahead log until it is emptied: now and then it is. If not now, then next time.
-        if hasForgotten { try? connection.emptyLog() }
+        // What was deleted may live on in the engine's log: now and then that is emptied. If not now, then next time.
+        if hasForgotten { try? connection.engine.sweep() }
         return (results, failures)
     }
 
@@ -216,7 +201,7 @@ final class Store {
             return nil
         } catch {
             // A full disk undoes all that was to be committed, and so does a connection that is lost.
-            guard connection.isInTransaction else { throw error }
+            guard connection.engine.isInTransaction else { throw error }
             sharing?.rows.drop()
             try undo.run()
             try release.run()
@@ -336,8 +321,4 @@ final class Store {
         try deleteNotifications.bind(2, sequences.upperBound)
         try deleteNotifications.run()
     }
-}
-
-extension Digest {
-    init(_ pair: (high: UInt64, low: UInt64)) { self.init(high: pair.high, low: pair.low) }
 }

@@ -1,9 +1,7 @@
-import CSQLite
 import Encodings
-import Glibc
 import Relay
 
-/// Moves a store from a file into a database, or back, while no node uses either.
+/// Moves a store from one place to another, whatever their engines, while no node uses either.
 ///
 /// It goes page by page, each in a transaction, in the order of the tables' keys: a copy that was cut short goes on where
 /// it ended. Until it is whole no node takes the target: a database says that it is not finished, and a file has another
@@ -11,9 +9,6 @@ import Relay
 package final class StoreCopy {
     private let source: Connection
     private let target: Connection
-    /// The name of the target, if it is a file, once it is whole.
-    private let finished: String?
-    private let unfinished: String
 
     /// Rows in a transaction.
     static let page: Int64 = 2000
@@ -21,19 +16,8 @@ package final class StoreCopy {
     /// - Parameter target: Holds nothing, or a copy that was cut short.
     package init(from source: StorePlace, to target: StorePlace) throws(StoreError) {
         self.source = try Connection(source, for: .owning)
-        try Schema.prepare(self.source)
-        switch target {
-        case .file(let path):
-            guard access(path, F_OK) != 0 else { throw CopiedTable.taken("there is a file \(path)") }
-            finished = path
-            unfinished = path + ".copy"
-            self.target = try Connection(.file(unfinished), for: .owning)
-            try Schema.prepare(self.target)
-        case .database:
-            finished = nil
-            unfinished = ""
-            self.target = try Connection(target, for: .copying)
-        }
+        try self.source.engine.prepare()
+        self.target = Connection(try target.engine.beginCopy())
     }
 
     /// Copies all.
@@ -49,21 +33,11 @@ package final class StoreCopy {
             if let door = table.door, try DoorSchema.steps(of: door, on: source) == 0 { continue }
             try copy(table, onProgress)
         }
-        if let database = target.database {
-            try complete()
-            try DatabaseSchema.endCopy(database)
-        }
-        guard let finished else { return }
-        // What were still in it would be lost with it.
-        try target.emptyLog()
-        guard chmod(unfinished, 0o600) == 0, rename(unfinished, finished) == 0 else {
-            throw StoreError(
-                code: SQLITE_CANTOPEN, operation: .open, message: "\(unfinished) can't be renamed")
-        }
-        for suffix in ["-wal", "-shm"] { unlink(unfinished + suffix) }
+        if target.isSealed { try complete() }
+        try target.engine.endCopy()
     }
 
-    /// Fills in what only a database has of some rows.
+    /// Fills in what some rows have only where strangers could change them.
     private func complete() throws(StoreError) {
         if try DoorSchema.steps(of: BitwardenTables.self, on: target) > 0 {
             try target.transaction { () throws(StoreError) in try BitwardenTables.complete(target) }
@@ -123,9 +97,7 @@ package final class StoreCopy {
         if let counter = table.counter { try copyCounter(of: table, counter) }
         let (there, here) = (try rows(of: table, in: source), try rows(of: table, in: target))
         guard there == here else {
-            throw StoreError(
-                code: SQLITE_ERROR, operation: .step,
-                message: "\(table.name) has \(there) rows, and its copy \(here)")
+            throw StoreError(.other, .step, "\(table.name) has \(there) rows, and its copy \(here)")
         }
     }
 
@@ -139,26 +111,10 @@ package final class StoreCopy {
     private func copyCounter(
         of table: CopiedTable, _ counter: CopiedTable.Counter
     ) throws(StoreError) {
-        let sequence = "pg_get_serial_sequence('\(table.name)', 'number')"
-        let highest = "SELECT max(number) FROM \(table.name)"
-        let last =
-            switch (source.dialect, counter) {
-            case (.postgreSQL, _):
-                try source.firstInteger("SELECT pg_sequence_last_value(CAST(\(sequence) AS regclass))")
-            case (.sqlite, .kept):
-                try source.firstInteger("SELECT seq FROM sqlite_sequence WHERE name = '\(table.name)'")
-            case (.sqlite, .highest): try source.firstInteger(highest)
-            }
-        guard let last, last > 0 else { return }
-        switch (target.dialect, counter) {
-        case (.postgreSQL, _): _ = try target.firstInteger("SELECT setval(\(sequence), \(last))")
-        case (.sqlite, .kept):
-            try target.execute(
-                """
-                DELETE FROM sqlite_sequence WHERE name = '\(table.name)';
-                INSERT INTO sqlite_sequence VALUES ('\(table.name)', \(last))
-                """)
-        case (.sqlite, .highest): break
-        }
+        guard let last = try source.firstInteger(source.dialect.lastNumber(of: table.name, counter)),
+            last > 0,
+            let statements = target.dialect.goOn(behind: last, in: table.name, counter)
+        else { return }
+        try target.execute(statements)
     }
 }

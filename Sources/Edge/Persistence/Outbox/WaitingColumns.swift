@@ -25,7 +25,7 @@ extension Statement {
     }
 
     /// Returns the columns that ``waitingRow`` and ``notification`` read.
-    static func waitingColumns(_ dialect: Dialect) -> String {
+    static func waitingColumns(_ dialect: any Dialect) -> String {
         """
         sequence, id, app, flags, token, message, accepted_at, expires_at, collapse_id, android, host, token_digest,
             attempts, not_before, \(Schema.size(in: dialect))

@@ -16,7 +16,7 @@ final class Database {
     let connection: PostgreSQLConnection
     let place: DatabasePlace
     private let access: StoreAccess
-    let seal: AES256SIV
+    let rowSeal: AES256SIV
     /// The fence of this connection; `nil`: none was ever had.
     private var fence: Int64?
     /// Another node has had the database since: what is known here of it is no longer true.
@@ -45,7 +45,7 @@ final class Database {
     init(_ place: DatabasePlace, for access: StoreAccess) throws(StoreError) {
         self.place = place
         self.access = access
-        seal = AES256SIV(derivedFrom: place.key, for: "rows of a shared store")
+        rowSeal = AES256SIV(derivedFrom: place.key, for: "rows of a shared store")
         do throws(PostgreSQLError) {
             connection = try PostgreSQLConnection(place.address)
         } catch {

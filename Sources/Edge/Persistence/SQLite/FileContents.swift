@@ -27,7 +27,7 @@ struct FileContents {
     init(path: String) { self.path = path }
 
     /// Three calls of the system at most. What can't be seen now is seen by a later look.
-    mutating func look(_ connection: borrowing Connection) {
+    mutating func look(_ connection: SQLiteConnection) {
         guard !isWrittenOver, let before = connection.log(), before.moved == before.moving else { return }
         if before.frames > 0 && before.log_salts != before.salts || before.log_size < before.log_size_at_least
         {
@@ -51,10 +51,9 @@ struct FileContents {
     }
 }
 
-extension Connection {
+extension SQLiteConnection {
     /// Returns the state of the write-ahead log, or of its index; `nil`: they are being changed just now.
     fileprivate func log(isIndex: Bool = false) -> onionbell_log? {
-        guard case .file(let handle) = engine else { return nil }
         var log = onionbell_log()
         return onionbell_sqlite3_log(handle, isIndex ? 1 : 0, &log) == SQLITE_OK ? log : nil
     }

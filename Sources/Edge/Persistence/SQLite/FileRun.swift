@@ -1,4 +1,3 @@
-import CSQLite
 import Encodings
 import Glibc
 import Reactor
@@ -29,8 +28,7 @@ enum FileRun {
             }
         guard isOfAnotherRun || wasPutThereLater(file) && !fits(file) else { return }
         throw StoreError(
-            code: StoreError.generic, operation: .open,
-            message: """
+            refused: """
                 \(file)-wal belongs to another file than the one it lies beside. If that is a copy that was put back, delete \
                 \(file)-wal and \(file)-shm, then try again. If the log was copied together with it, delete \
                 \(path(of: file)) instead
@@ -44,16 +42,15 @@ enum FileRun {
     }
 
     private static func fits(_ file: String) -> Bool {
-        guard let connection = try? Connection(looking: file),
-            let verdict = try? connection.firstText("PRAGMA quick_check(1)")
-        else { return false }
+        guard let connection = try? SQLiteConnection(looking: file) else { return false }
+        let verdict = try? connection.firstText("PRAGMA quick_check(1)")
         return verdict == "ok"
     }
 
     /// Begins a run of a node that has just opened the file, alone but for commands.
     ///
     /// Where the disk takes nothing the earlier number stays, and is right.
-    static func begin(_ file: String, _ connection: borrowing Connection) {
+    static func begin(_ file: String, _ connection: SQLiteConnection) {
         do throws(StoreError) {
             let earlier = UInt32(
                 truncatingIfNeeded: try connection.firstInteger("PRAGMA application_id") ?? 0)
@@ -65,14 +62,14 @@ enum FileRun {
             try StoreFile.settle(directoryOf: file)
             try connection.execute("PRAGMA application_id = \(Int32(bitPattern: number))")
             // While somebody reads, the log is not emptied, and both stay written down.
-            try connection.emptyLog()
+            try connection.sweep()
             try write([number], beside: file)
         } catch {}
     }
 
     /// Returns the number in the file without its log.
     private static func number(inside file: String) throws(StoreError) -> UInt32? {
-        let connection = try Connection(unchanging: file)
+        let connection = try SQLiteConnection(unchanging: file)
         return try connection.firstInteger("PRAGMA application_id").map(UInt32.init(truncatingIfNeeded:))
     }
 

@@ -6,7 +6,7 @@ import Reactor
 ///
 /// A file that is deleted, moved or replaced while it is open goes on to work, and all that is written to it ends with the
 /// process. Nothing of these files is opened here: to close one would end SQLite's locks.
-package final class StoreFile {
+final class StoreFile {
     enum Standing {
         case inPlace
         /// The file or its log is gone, and nothing stands there that holds anything.
@@ -32,14 +32,21 @@ package final class StoreFile {
     /// `nil`: too short before that to tell whether another change came behind it.
     private var quiet: Int64?
     private var contents: FileContents
+    /// The connection has it.
+    unowned let connection: SQLiteConnection
+    /// All that it holds was written beside it, and nothing since.
+    var isSaved = false
+    /// All that it holds is at the path again, in another file.
+    var isRestored = false
 
     private static let suffixes = ["", "-wal", "-shm"]
     /// Nanoseconds. No file system counts its times in longer steps.
     private static let step: Int64 = 3_000_000_000
 
     /// Takes a file that SQLite has opened, and read.
-    init(path: String) throws(StoreError) {
+    init(path: String, _ connection: SQLiteConnection) throws(StoreError) {
         self.path = path
+        self.connection = connection
         contents = FileContents(path: path)
         let parts = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
         directory = parts.isEmpty ? "." : parts == [""] ? "/" : parts.joined(separator: "/")
@@ -47,16 +54,13 @@ package final class StoreFile {
         for suffix in StoreFile.suffixes {
             guard let status = StoreFile.status(path + suffix) else {
                 throw StoreError(
-                    code: StoreError.generic, operation: .open,
-                    message: "\(path)\(suffix) is gone as soon as it was opened")
+                    refused: "\(path)\(suffix) is gone as soon as it was opened")
             }
             marks.append(Mark(status))
         }
         self.marks = marks
         guard let status = StoreFile.status(directory) else {
-            throw StoreError(
-                code: StoreError.generic, operation: .open, message: "\(SystemError("look at \(directory)"))"
-            )
+            throw StoreFile.failure("look at \(directory)")
         }
         home = Mark(status)
     }
@@ -67,7 +71,7 @@ package final class StoreFile {
     }
 
     /// Asks the system a few times, as long as nothing has changed in the directory.
-    func standing(_ connection: borrowing Connection) -> Standing {
+    func standing() -> Standing {
         contents.look(connection)
         let place = self.place
         return place == .inPlace && contents.isWrittenOver ? .writtenOver : place
@@ -95,7 +99,7 @@ package final class StoreFile {
     }
 
     /// Bytes of the write-ahead log, which is more than nothing when its node was killed, or when it is another file's.
-    package static func logBytes(beside path: String) -> Int { Int(status(path + "-wal")?.st_size ?? 0) }
+    static func logBytes(beside path: String) -> Int { Int(status(path + "-wal")?.st_size ?? 0) }
 
     // MARK: Written anew
 
@@ -114,8 +118,7 @@ package final class StoreFile {
         guard status(saved(path)) != nil else { return }
         guard let size = status(path)?.st_size, size > 0 else { return try restore(path) }
         throw StoreError(
-            code: StoreError.generic, operation: .open,
-            message: """
+            refused: """
                 another file was put in its place while the node ran, and what the node held then is in \(saved(path)). \
                 Delete or move away one of the two. To go on with what was saved, delete \(path), \(path)-wal and \
                 \(path)-shm too: the node then takes it
@@ -123,7 +126,7 @@ package final class StoreFile {
     }
 
     static func failure(_ what: String) -> StoreError {
-        StoreError(code: StoreError.generic, operation: .open, message: "\(SystemError(what))")
+        StoreError(refused: "\(SystemError(what))")
     }
 
     /// Writes a directory to the disk, so that what was renamed in it stays so after a loss of power.

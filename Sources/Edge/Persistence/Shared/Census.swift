@@ -25,7 +25,7 @@ final class Census {
         unseen = try Statement(
             """
             SELECT CAST(get_byte(token_digest, 0) AS BIGINT), count(*),
-                CAST(sum(\(Schema.size(in: .postgreSQL))) AS BIGINT), min(accepted_at)
+                CAST(sum(\(Schema.size(in: connection.dialect))) AS BIGINT), min(accepted_at)
             FROM backlog WHERE late GROUP BY 1
             """, on: connection)
     }

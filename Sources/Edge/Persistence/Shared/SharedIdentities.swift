@@ -5,11 +5,11 @@ import Relay
 /// and gets new numbers by the way. If another node is faster all the same, the database refuses the commit, which is made
 /// once more.
 final class SharedIdentities {
-    private let known: Statement
+    private let known: DatabaseStatement
     private let knownOne: Statement
     private let nextNumber: Statement
     private let estimate: Statement
-    private let places: Statement
+    private let places: DatabaseStatement
     private let rows: SharedRows
     private let revive: Statement
 
@@ -20,25 +20,27 @@ final class SharedIdentities {
     /// How many a device has in the backlog, and the highest rank of them.
     private var devices: [Digest: (count: Int, rank: Int64)] = [:]
 
-    init(_ connection: borrowing Connection, _ rows: SharedRows) throws(StoreError) {
+    init(
+        _ database: Database, _ connection: borrowing Connection, _ rows: SharedRows
+    ) throws(StoreError) {
         self.rows = rows
-        known = try Statement(
+        known = DatabaseStatement(
             """
             WITH known AS (SELECT digest, sequence FROM identity WHERE digest = ANY(CAST(?1 AS BYTEA[])))
             SELECT digest, sequence FROM known
             UNION ALL SELECT NULL, nextval('number') FROM generate_series(1, CAST(?3 AS BIGINT)
                 - (SELECT count(*) FROM known WHERE digest = ANY(CAST(?2 AS BYTEA[]))))
-            """, on: connection)
+            """, on: database)
         knownOne = try Statement("SELECT sequence FROM identity WHERE digest = ?", on: connection)
         nextNumber = try Statement("SELECT nextval('number')", on: connection)
         estimate = try Statement(
             "SELECT CAST(reltuples AS BIGINT) FROM pg_class WHERE oid = CAST('identity' AS regclass)",
             on: connection)
-        places = try Statement(
+        places = DatabaseStatement(
             """
             SELECT token_digest, count(*), max(rank) FROM backlog WHERE token_digest = ANY(CAST(? AS BYTEA[]))
             GROUP BY token_digest
-            """, on: connection)
+            """, on: database)
         // The node that has the shard holds it in memory, and hears of it.
         revive = try Statement(
             """
@@ -72,7 +74,7 @@ final class SharedIdentities {
         for digest in stored + asked { sequences[digest] = .some(nil) }
         known.bind(1, SharedIdentities.array(stored + asked))
         known.bind(2, SharedIdentities.array(stored))
-        try known.bind(3, Int64(stored.count))
+        known.bind(3, Int64(stored.count))
         defer { known.reset() }
         while try known.step() {
             if known.isNull(0) {

@@ -61,13 +61,13 @@ final class SharedRows {
     }
 
     func store(_ request: StoreRequest, at sequence: Int64) throws(StoreError) {
-        try stored.append(request, at: sequence, sealedBy: database.seal)
+        try stored.append(request, at: sequence, sealedBy: database.rowSeal)
         if stored.isFull(SharedRows.page, SharedRows.pageBytes) { try writeStored() }
     }
 
     /// For the node that has its shard.
     func store(_ request: StoreRequest, rank: Int64, at sequence: Int64) throws(StoreError) {
-        try late.append(request, rank: rank, at: sequence, sealedBy: database.seal)
+        try late.append(request, rank: rank, at: sequence, sealedBy: database.rowSeal)
         if late.isFull(SharedRows.page, SharedRows.pageBytes) { try writeLate() }
     }
 
@@ -186,7 +186,7 @@ private struct WaitingArrays {
                 try append(push.fieldLines, to: WaitingArrays.fields, as: Sealed.fields, owner, seal)
             }
         } catch {
-            throw StoreError(code: StoreError.generic, operation: .bind, message: "\(error)")
+            throw StoreError(.other, .bind, "\(error)")
         }
         columns[0].append(sequence)
         columns[1].append(high: notification.id.high, low: notification.id.low)

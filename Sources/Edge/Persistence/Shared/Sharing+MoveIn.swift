@@ -2,7 +2,7 @@
 extension Sharing {
     /// All that waits of shards goes into the backlog. All of a device wait as long, as in `Backlog.takeStragglers`.
     static let moveIn = """
-        WITH gone AS (DELETE FROM notification WHERE \(Dialect.isOf(1)) RETURNING *),
+        WITH gone AS (DELETE FROM notification WHERE \(PostgreSQLDialect.isOf(1)) RETURNING *),
             device AS (SELECT token_digest, greatest(max(not_before), (SELECT coalesce(max(other.not_before), 0)
                 FROM backlog other WHERE other.token_digest = gone.token_digest)) AS latest
                 FROM gone GROUP BY token_digest),

@@ -1,12 +1,12 @@
 import Reactor
 import Relay
 
-/// The part that a store in a database needs beyond that of a file: other nodes use it at the same time.
+/// The part of a store that other nodes use at the same time.
 final class Sharing {
     /// The identities of what it stores.
     let identities: SharedIdentities
     let rows: SharedRows
-    private let database: Database
+    let database: Database
     private let look: Statement
     private let moveIn: Statement
     private let counts: Statement
@@ -39,23 +39,23 @@ final class Sharing {
     init(_ database: Database, _ connection: borrowing Connection) throws(StoreError) {
         self.database = database
         rows = SharedRows(database)
-        identities = try SharedIdentities(connection, rows)
+        identities = try SharedIdentities(database, connection, rows)
         look = try Statement(
             """
             SELECT (SELECT count(*) FROM node WHERE until > clock_timestamp()),
                 (SELECT count(*) FROM shard WHERE NOT EXISTS (SELECT 1 FROM node
                     WHERE node.owner = shard.owner AND until > clock_timestamp())),
                 (SELECT string_agg(CAST(number AS TEXT), ',') FROM shard WHERE owner = ?1),
-                (SELECT min(sequence) FROM backlog WHERE late AND sequence > ?3 AND \(Dialect.isOf(2))),
+                (SELECT min(sequence) FROM backlog WHERE late AND sequence > ?3 AND \(PostgreSQLDialect.isOf(2))),
                 (SELECT last_value FROM number)
             """, on: connection)
         // All of a device wait as long, as in `Backlog.takeStragglers`.
         moveIn = try Statement(Sharing.moveIn, on: connection)
-        let size = Schema.size(in: .postgreSQL)
+        let size = Schema.size(in: database.dialect)
         counts = try Statement(
             """
             SELECT app, \(Schema.hostKey()), count(*), CAST(sum(\(size)) AS BIGINT), min(accepted_at), max(sequence)
-            FROM backlog WHERE NOT late AND \(Dialect.isOf(1)) GROUP BY 1, 2
+            FROM backlog WHERE NOT late AND \(PostgreSQLDialect.isOf(1)) GROUP BY 1, 2
             """, on: connection)
         // Those that arrive with it too: two nodes may have stored one each, and neither has seen the other.
         let earlier = """
@@ -68,17 +68,17 @@ final class Sharing {
                 not_before = coalesce((SELECT max(other.not_before) \(earlier)), 0),
                 rank = greatest(rank, coalesce((SELECT max(other.rank) \(earlier)), 0))
             WHERE sequence IN (SELECT sequence FROM backlog
-                WHERE late AND sequence > ?3 AND \(Dialect.isOf(1)) ORDER BY sequence LIMIT ?2)
+                WHERE late AND sequence > ?3 AND \(PostgreSQLDialect.isOf(1)) ORDER BY sequence LIMIT ?2)
             RETURNING app, \(Schema.hostKey()), \(size), accepted_at, sequence, rank
             """, on: connection)
         release = try Statement(
             "UPDATE shard SET owner = NULL WHERE owner = ?1 AND get_bit(CAST(?2 AS BYTEA), number) = 1 RETURNING number",
             on: connection)
         tokens = try Statement(
-            "SELECT digest, since, buried_at FROM dead_token WHERE \(Dialect.isOf(1, "digest"))",
+            "SELECT digest, since, buried_at FROM dead_token WHERE \(PostgreSQLDialect.isOf(1, "digest"))",
             on: connection)
         wishes = try Statement(
-            "SELECT digest, app, host, since, until FROM wish WHERE \(Dialect.isOf(1, "digest"))",
+            "SELECT digest, app, host, since, until FROM wish WHERE \(PostgreSQLDialect.isOf(1, "digest"))",
             on: connection)
         ends = try Statement(
             """
@@ -90,11 +90,12 @@ final class Sharing {
         // What a node has in memory: of its backlog no more than fits there.
         begun = try Statement(
             """
-            SELECT (SELECT count(*) FROM notification WHERE \(Dialect.isOf(1))) + (SELECT count(*) FROM
-                (SELECT 1 FROM backlog WHERE NOT late AND \(Dialect.isOf(1)) LIMIT \(Window().total)) AS handed)
+            SELECT (SELECT count(*) FROM notification WHERE \(PostgreSQLDialect.isOf(1))) + (SELECT count(*) FROM
+                (SELECT 1 FROM backlog WHERE NOT late AND \(PostgreSQLDialect.isOf(1)) LIMIT \(Window().total)) AS handed)
             """, on: connection)
         revived = try Statement(
-            "DELETE FROM revived WHERE \(Dialect.isOf(1, "digest")) RETURNING digest", on: connection)
+            "DELETE FROM revived WHERE \(PostgreSQLDialect.isOf(1, "digest")) RETURNING digest",
+            on: connection)
         census = try Census(connection)
         owned = try standing().mine
         takenOverAtStart = try takeOver(owned)
@@ -107,6 +108,12 @@ final class Sharing {
     var held: Shards { owned.subtracting(leaving) }
 
     // MARK: Commits
+
+    /// Asks for all that a commit needs to know.
+    func begin(_ changes: [OutboxChange]) throws(StoreError) {
+        try database.tellOfSetBack()
+        try identities.prepare(changes)
+    }
 
     /// With the running commit they are free.
     func giveUp(_ shards: Shards) throws(StoreError) {
@@ -318,7 +325,7 @@ final class Sharing {
             backlog.goBack()
             // What lives is known too early in the worst case: its gateway says so if it is dead.
             news.revived.formUnion(alive)
-            if error.isConnectionLost {
+            if error.kind == .connectionLost {
                 var news = Share()
                 news.arrived = found
                 news.lastSequence = places.reduce(0) { max($0, $1.sequence) }

@@ -1,12 +1,12 @@
 import Relay
 
-/// A connection to a database, and what becomes of a commit when it is lost.
+/// A connection to a store that other nodes use, and what becomes of a commit when it is lost.
 extension Store {
     /// Whether a commit was made although it failed, since only its answer was lost: the next connection sees that.
     func isCommitted(
         after error: StoreError, storing stored: [Int64]
     ) throws(StoreError) -> Bool {
-        guard error.isConnectionLost, let database = connection.database else { return false }
+        guard error.kind == .connectionLost, let database = sharing?.database else { return false }
         // While an earlier one is not known, this one was not begun.
         guard lost == nil else { return false }
         let commit = database.lastCommit
@@ -22,10 +22,11 @@ extension Store {
     /// stays, since it may have come to another node meanwhile, which has called it stored: this node gets it as what
     /// others store for it. Whoever submitted it got `busy` and comes again, and it is known then.
     func connect() throws(StoreError) {
-        guard let database = connection.database else { return }
+        guard let sharing else { return }
+        let database = sharing.database
         try database.connect()
-        if let sharing { backlog.giveUp(sharing.connected()) }
-        if database.isUncounted { try countAnew(database) }
+        backlog.giveUp(sharing.connected())
+        if database.isUncounted { try countAnew(sharing) }
         guard let (stored, commit) = lost else { return }
         if database.lastCommitted >= commit, !stored.isEmpty {
             try connection.transaction { () throws(StoreError) in
@@ -47,12 +48,11 @@ extension Store {
 
     /// The database went back: what waits there now for this node is not what it has counted. It comes in anew, as what others
     /// have stored, but for what is in memory. What was counted and is there too is counted twice, and so asked for in vain.
-    private func countAnew(_ database: Database) throws(StoreError) {
-        guard let sharing else { return }
+    private func countAnew(_ sharing: Sharing) throws(StoreError) {
         let change = try Statement(
             """
             UPDATE backlog SET late = true
-            WHERE NOT late AND \(Dialect.isOf(1)) AND sequence <> ALL(CAST(?2 AS BIGINT[]))
+            WHERE NOT late AND \(PostgreSQLDialect.isOf(1)) AND sequence <> ALL(CAST(?2 AS BIGINT[]))
             """, on: connection)
         try connection.transaction { () throws(StoreError) in
             try change.bind(1, bytes: sharing.owned.bits)
@@ -61,7 +61,7 @@ extension Store {
         }
         sharing.lookBound = LookBound()
         backlog.goBack()
-        database.isUncounted = false
+        sharing.database.isUncounted = false
     }
 
     // MARK: Commits
@@ -72,15 +72,13 @@ extension Store {
     func commit(
         _ changes: [OutboxChange], _ writes: [DoorWrite] = []
     ) throws(StoreError) -> (results: [StoreResult], failures: [StoreError?]) {
-        guard let database = connection.database, sharing != nil else {
-            return try commitOnce(changes, writes)
-        }
+        guard let sharing else { return try commitOnce(changes, writes) }
         let made = try commitInsistently(changes, writes)
         var elsewhere = Shards.none
         for case .store(let request) in changes where !request.place.isHere {
             elsewhere[Shards.number(of: request.digests.token)] = true
         }
-        database.tellOwners(of: elsewhere)
+        sharing.database.tellOwners(of: elsewhere)
         return made
     }
 
@@ -91,7 +89,7 @@ extension Store {
         for _ in 1..<Store.mostTries {
             do throws(StoreError) {
                 return try commitOnce(changes, writes)
-            } catch  where error.isCollision {}
+            } catch  where error.kind == .collision {}
         }
         return try commitOnce(changes, writes)
     }

@@ -1,15 +1,8 @@
 import Crypto
 import PostgreSQL
 
-/// The place of a store.
-package enum StorePlace: Sendable {
-    /// SQLite's, at this path.
-    case file(String)
-    case database(DatabasePlace)
-}
-
 /// A store in a PostgreSQL database, and who comes to it.
-package struct DatabasePlace: Sendable {
+package struct DatabasePlace: Engine {
     let address: PostgreSQLAddress
     /// The node's digest key, from which the key of the rows is made.
     let key: Secret
@@ -32,20 +25,17 @@ package struct DatabasePlace: Sendable {
         self.version = version
         self.lease = lease
     }
+
+    var file: String? { nil }
+    var isShared: Bool { true }
+
+    func connect(for access: StoreAccess) throws(StoreError) -> any EngineConnection {
+        try Database(self, for: access)
+    }
+
+    func beginCopy() throws(StoreError) -> any EngineConnection { try Database(self, for: .copying) }
 }
 
-/// The purpose for which a store is opened.
-package enum StoreAccess: Sendable {
-    /// Beside the node that runs.
-    case reading
-    /// In place of a node that is stopped: of a file nothing is changed, and nothing is made beside it.
-    case inspecting
-    /// Beside the node: what it reads anew each time.
-    case changing
-    /// As one node of several.
-    case sharing
-    /// In place of a node that is stopped: alone.
-    case owning
-    /// In place of a node that is stopped, alone, to fill a database that holds no store.
-    case copying
+extension StorePlace {
+    package static func database(_ place: DatabasePlace) -> StorePlace { StorePlace(place) }
 }

@@ -1,0 +1,42 @@
+import Crypto
+
+/// A database as the store asks it. Its tables are ready, or are refused, once it is open.
+extension Database: EngineConnection {
+    var dialect: any Dialect { PostgreSQLDialect() }
+
+    /// Whoever may come to the database could read the rows.
+    var seal: AES256SIV? { rowSeal }
+
+    func statement(_ sql: String, room: Int) -> any EngineStatement { DatabaseStatement(sql, on: self) }
+
+    /// A database gets its mark of each commit anyway. That needs no more room than it has, so on a full disk some is taken,
+    /// and let go with the commit.
+    func prove(wasFull: Bool) throws(StoreError) {
+        guard wasFull else { return }
+        try execute(
+            """
+            TRUNCATE room;
+            INSERT INTO room SELECT md5(CAST(number AS TEXT)) FROM generate_series(1, 10000) AS number;
+            TRUNCATE room
+            """)
+    }
+
+    func prepare() {}
+
+    func format() -> Int64 { Schema.version }
+
+    func lockTables() throws(StoreError) { try execute(DatabaseSchema.oneAtATime) }
+
+    func endCopy() throws(StoreError) { try DatabaseSchema.endCopy(self) }
+
+    /// From now on a connection that is silent is given up long before the lease ends: all that takes long is done.
+    func beginRun(isAnew: Bool) { hurry() }
+
+    func sharing(on connection: borrowing Connection) throws(StoreError) -> Sharing? {
+        try Sharing(self, connection)
+    }
+
+    func use(_ engine: any Engine) {
+        if let place = engine as? DatabasePlace { connection.address = place.address }
+    }
+}

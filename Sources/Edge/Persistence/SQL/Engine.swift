@@ -1,0 +1,60 @@
+/// A place where a store can lie, and the program that keeps it there.
+///
+/// An engine is a folder of this module: the engine itself, its connection, its statements, its dialect and its tables. No
+/// other file of the module knows one by name. What differs is asked of the engine: by what it can do, or by its dialect.
+protocol Engine: Sendable {
+    /// The path of the file that the store lies in; `nil`: it lies in none.
+    var file: String? { get }
+
+    /// True if several nodes may use the store at the same time.
+    var isShared: Bool { get }
+
+    func connect(for access: StoreAccess) throws(StoreError) -> any EngineConnection
+
+    /// Opens an empty place for a copy of another store, or goes on with a copy that was cut short there. Nobody takes it for
+    /// a store before ``EngineConnection/endCopy()``.
+    func beginCopy() throws(StoreError) -> any EngineConnection
+
+    /// The failure of an opening, with what to do about it.
+    func explained(_ error: StoreError) -> StoreError
+
+    /// Words about what a node that was killed has left; `nil`: nothing, or nothing that matters.
+    var leftOver: String? { get }
+}
+
+extension Engine {
+    func explained(_ error: StoreError) -> StoreError { error }
+    var leftOver: String? { nil }
+}
+
+/// The place of a store, for those who only hand it on.
+package struct StorePlace: Sendable {
+    let engine: any Engine
+
+    init(_ engine: any Engine) { self.engine = engine }
+
+    /// The path of the file that the store lies in; `nil`: it lies in none.
+    package var file: String? { engine.file }
+
+    /// True if several nodes may use the store at the same time.
+    package var isShared: Bool { engine.isShared }
+
+    /// Words about what a node that was killed has left; `nil`: nothing, or nothing that matters.
+    package var leftOver: String? { engine.leftOver }
+}
+
+/// The purpose for which a store is opened.
+package enum StoreAccess: Sendable {
+    /// Beside the node that runs.
+    case reading
+    /// In place of a node that is stopped: of a file nothing is changed, and nothing is made beside it.
+    case inspecting
+    /// Beside the node: what it reads anew each time.
+    case changing
+    /// As one node of several.
+    case sharing
+    /// In place of a node that is stopped: alone.
+    case owning
+    /// In place of a node that is stopped, alone, to fill a place that holds no store.
+    case copying
+}

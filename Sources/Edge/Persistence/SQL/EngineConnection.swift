@@ -1,0 +1,101 @@
+import Crypto
+
+/// One open connection of an engine. One thread uses it, and one ``Connection`` holds it.
+protocol EngineConnection: AnyObject {
+    var dialect: any Dialect { get }
+
+    /// Seals what strangers could read or change in the store; `nil`: only the node's user gets at it.
+    var seal: AES256SIV? { get }
+
+    /// - Parameter room: Bytes for texts and blobs of one run, which then cost no memory of their own, if the engine copies
+    ///   them. All values of such a statement are bound anew for each run.
+    func statement(_ sql: String, room: Int) throws(StoreError) -> any EngineStatement
+
+    /// Runs statements that bring no rows.
+    func execute(_ sql: String) throws(StoreError)
+
+    /// Gives up what the connection has of the store; ``Connection`` calls it at its end.
+    func close()
+
+    // MARK: Transactions
+
+    func begin() throws(StoreError)
+    func commit() throws(StoreError)
+
+    /// Ends the transaction, if there still is one.
+    func rollback()
+    var isInTransaction: Bool { get }
+
+    /// Throws the first failure of what was changed so far, where changes are not waited for.
+    func settle() throws(StoreError)
+
+    /// Writes something that changes nothing, so that a full disk fails the running transaction.
+    ///
+    /// - Parameter wasFull: The last commit found no room, and none has found any since.
+    func prove(wasFull: Bool) throws(StoreError)
+
+    // MARK: Tables
+
+    /// Makes the tables of the outbox, or checks those that are there and brings them up to date. Asked by the node, and by
+    /// whoever copies.
+    func prepare() throws(StoreError)
+
+    /// The format of the tables that are there. Throws if this program can't read it.
+    func format() throws(StoreError) -> Int64
+
+    /// Takes care that what is committed from now on is durable, and what is deleted is gone. Asked by commands that change
+    /// the store; ``prepare()`` does it as well.
+    func promise() throws(StoreError)
+
+    /// Holds up others that make tables just now, until the end of the transaction.
+    func lockTables() throws(StoreError)
+
+    /// The sentences of the engine's own check, at most 90.
+    func faults() throws(StoreError) -> [String]
+
+    /// Overwrites what was deleted, wherever it still lies, as far as nobody reads it just now.
+    func sweep() throws(StoreError)
+
+    /// The copy is whole: from now on it is a store.
+    func endCopy() throws(StoreError)
+
+    // MARK: A node's own connection
+
+    /// A node has read the store, and begins its work.
+    ///
+    /// - Parameter isAnew: The store was written anew while the node ran (``StoreStanding/anew(reason:)``).
+    func beginRun(isAnew: Bool) throws(StoreError)
+
+    /// Looks whether what is committed here is where the next start will read it.
+    func look() -> StoreStanding
+
+    /// The part of a store that several nodes use; `nil`: nobody else uses it.
+    func sharing(on connection: borrowing Connection) throws(StoreError) -> Sharing?
+
+    /// Connections that are made from now on go there: its password is another one.
+    func use(_ engine: any Engine)
+}
+
+/// Whether the next start will find what is committed now.
+enum StoreStanding {
+    case inPlace
+    /// It was not there any more, and was written there anew: whoever has it open opens it once more.
+    case anew(reason: String)
+    /// Nothing may be stored.
+    case lost(reason: String)
+}
+
+/// Answers of an engine that has no more to it.
+extension EngineConnection {
+    func close() {}
+    func settle() throws(StoreError) {}
+    func promise() throws(StoreError) {}
+    func lockTables() throws(StoreError) {}
+    func faults() throws(StoreError) -> [String] { [] }
+    func sweep() throws(StoreError) {}
+    func endCopy() throws(StoreError) {}
+    func beginRun(isAnew: Bool) throws(StoreError) {}
+    func look() -> StoreStanding { .inPlace }
+    func sharing(on connection: borrowing Connection) throws(StoreError) -> Sharing? { nil }
+    func use(_ engine: any Engine) {}
+}

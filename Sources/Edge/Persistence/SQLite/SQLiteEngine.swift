@@ -1,0 +1,38 @@
+import Glibc
+
+/// A store in one file of SQLite's.
+struct SQLiteEngine: Engine {
+    let path: String
+
+    var file: String? { path }
+    var isShared: Bool { false }
+
+    func connect(for access: StoreAccess) throws(StoreError) -> any EngineConnection {
+        if access == .sharing { try StoreFile.lookForSaved(path) }
+        return try SQLiteConnection(path: path, for: access)
+    }
+
+    /// A copy has another name until it is whole.
+    func beginCopy() throws(StoreError) -> any EngineConnection {
+        guard access(path, F_OK) != 0 else { throw CopiedTable.taken("there is a file \(path)") }
+        let connection = try SQLiteConnection(path: path + ".copy", for: .owning)
+        try connection.prepare()
+        connection.whole = path
+        return connection
+    }
+
+    func explained(_ error: StoreError) -> StoreError { error.explained(path: path) }
+
+    var leftOver: String? {
+        guard StoreFile.logBytes(beside: path) > 0 else { return nil }
+        return """
+            read with \(path)-wal, which a node leaves that is killed. If the file is a copy that was put back, delete \
+            \(path)-wal and \(path)-shm: they belong to the file that was there before
+            """
+    }
+}
+
+extension StorePlace {
+    /// A file of SQLite's at this path.
+    package static func file(_ path: String) -> StorePlace { StorePlace(SQLiteEngine(path: path)) }
+}

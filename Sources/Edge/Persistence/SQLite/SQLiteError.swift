@@ -1,0 +1,63 @@
+import CSQLite
+
+extension StoreError {
+    /// - Parameters:
+    ///   - code: SQLite's extended result code.
+    ///   - kind: `nil`: as the code says.
+    package init(code: Int32, operation: Operation, message: String, _ kind: Kind? = nil) {
+        let kind = kind ?? Kind(code, operation)
+        self.init(
+            kind, operation, message, code: code,
+            description: kind == .refused
+                ? "outbox: \(message)"
+                : "outbox: \(operation.rawValue): \(message) (SQLite code \(code))")
+    }
+
+    /// With what to do when the file is damaged, and which file it is.
+    package func explained(path: String) -> StoreError {
+        switch kind {
+        case .refused: StoreError(refused: "\(path): \(message)")
+        case .full where code != nil:
+            StoreError(refused: "\(path): the disk is full or takes nothing: make room on it, then try again")
+        case .damaged:
+            StoreError(
+                code: code ?? SQLITE_CORRUPT, operation: operation,
+                message: "\(path) is damaged (\(message)). \(StoreError.advice(path: path))")
+        case .full, .connectionLost, .collision, .taken, .setBack, .closed, .other: self
+        }
+    }
+
+    /// Returns the advice about a damaged file.
+    package static func advice(path: String) -> String {
+        """
+        If it is a copy that was put back, put it back once more, and delete \(path)-wal and \(path)-shm before the first \
+        command: they belong to the file that was there before. Else move all three away to start with an empty outbox, or \
+        save what is readable first: sqlite3 \(path) .recover
+        """
+    }
+}
+
+extension StoreError.Kind {
+    fileprivate init(_ code: Int32, _ operation: StoreError.Operation) {
+        switch code & 0xff {
+        case SQLITE_CORRUPT, SQLITE_NOTADB: self = .damaged
+        case SQLITE_FULL: self = .full
+        case SQLITE_IOERR where code == ioErrorWrite: self = .full
+        case SQLITE_ERROR where code == SQLITE_ERROR && operation == .open: self = .refused
+        case _: self = .other
+        }
+    }
+
+    /// The number that people see with a failure of this kind that no engine has told of: that of SQLite's nearest one.
+    var customaryCode: Int32 {
+        switch self {
+        case .damaged: SQLITE_CORRUPT
+        case .closed: SQLITE_MISUSE
+        case .full: SQLITE_FULL
+        case .refused, .connectionLost, .collision, .taken, .setBack, .other: SQLITE_ERROR
+        }
+    }
+}
+
+/// `SQLITE_IOERR_WRITE`, a macro with operators that Swift doesn't import.
+private let ioErrorWrite = SQLITE_IOERR | (3 << 8)

@@ -1,0 +1,11 @@
+/// Words of other nodes, which come between what is asked of the store.
+extension Sharing {
+    /// The descriptor on which they come in.
+    var socket: Int32? { database.connection.socket }
+
+    /// - Returns: Whether any have come.
+    func takeNotices() -> Bool { database.connection.takeNotices() }
+
+    /// Reads what has come. What is lost is seen by whoever asks next.
+    func hear() { try? database.connection.hear() }
+}
