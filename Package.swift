@@ -222,6 +222,10 @@ let package = Package(
                 "Status", "Wire", log,
             ],
             path: "Tests/LabParts", swiftSettings: checked),
+        // A third engine of the store, as an example and for tests without a disk.
+        .target(
+            name: "MemoryStore", dependencies: ["Crypto", "CSQLite", "Persistence"],
+            path: "Tests/MemoryStore", swiftSettings: checked),
         tests("Encodings", ["Encodings"]),
         tests("Wire", ["Encodings", "Wire", "Vectors"]),
         tests("Status", ["Status", "Crypto", "Vectors"]),
@@ -230,7 +234,7 @@ let package = Package(
         tests("SmallFoundation", ["SmallFoundation"]),
         tests("Overview", ["Overview", "Metrics", "JSONCoding", "QR", "Relay", "Vectors"]),
         tests("QR", ["QR"]),
-        tests("Simulation", ["Relay", "Vectors"]),
+        tests("Simulation", ["MemoryStore", "Persistence", "Relay", "Vectors"]),
         tests(
             "JSONCoding",
             [
@@ -265,7 +269,8 @@ let package = Package(
         tests(
             "Persistence",
             [
-                "Crypto", "CSQLite", "Encodings", "PostgreSQL", "Programs", "Reactor", "Registrations",
+                "Crypto", "CSQLite", "Encodings", "MemoryStore", "PostgreSQL", "Programs", "Reactor",
+                "Registrations",
                 "Persistence",
                 "Relay", "Vectors",
             ]),

@@ -69,6 +69,36 @@ import Testing
         #expect(silent == [])
     }
 
+    /// Whatever asks which engine a store has knows it by name: outside the engines' own folders only what the table lists does.
+    @Test func anEngineIsAFolderAndTheFilesOfTheTable() throws {
+        let touched = try Self.table(behind: "**A new storage engine**", name: "SQLite")
+        #expect(touched.count == 6)
+        let persistence = "Sources/Edge/Persistence/"
+        let own =
+            ["SQLite", "PostgreSQL", "Shared"].map { "\(persistence)\($0)/" }
+            // The laboratory runs a database of its own.
+            + ["Sources/Base/PostgreSQL/", "Sources/Lab/", "Sources/Programs/OnionbellLab/"]
+        let naming = Self.files(below: "Sources").filter { path in
+            guard !own.contains(where: path.hasPrefix) else { return false }
+            let text = Self.text(path)
+            return text.contains(/[sS][qQ][lL]ite|[pP]ostgre[sS]|libpq|PRAGMA/)
+                || path.hasPrefix(persistence)
+                    && text.contains(/(StoreFile|FileRun|Database[A-Z]\w+)[^A-Za-z]/)
+        }
+        #expect(Set(naming) == Set(touched.filter { $0.hasPrefix("Sources/") }))
+        for engine in ["SQLite", "PostgreSQL"] {
+            #expect(Self.files(below: "\(persistence)\(engine)").count > 4)
+        }
+    }
+
+    /// An engine to copy: five files, one for each part that the steps name.
+    @Test func theSmallestEngineIsWhole() {
+        let folder = "Tests/MemoryStore"
+        let parts = ["Engine", "Connection", "Statement", "Dialect", "Tables"]
+        #expect(Set(Self.files(below: folder)) == Set(parts.map { "\(folder)/Memory\($0).swift" }))
+        for path in Self.files(below: folder) { #expect(!Self.text(path).contains("@testable"), "\(path)") }
+    }
+
     /// What is to be copied has the parts that the steps name, each in a file of its own.
     @Test(arguments: [
         ("Gateways", ["App", "Service", "Request", "Answer", "Gateway", "GatewayTests"]),

@@ -17,7 +17,8 @@ private typealias Notification = Relay.Notification
     /// A walk through all that a node may ask of its outbox, in step with the model.
     @Test(
         arguments: (1...(isLong ? 6 : 2)).map { ($0, TestedEngine.file) }
-            + (7...(isLong ? 8 : 7)).map { ($0, TestedEngine.database) })
+            + (7...(isLong ? 8 : 7)).map { ($0, TestedEngine.database) }
+            + (9...(isLong ? 12 : 9)).map { ($0, TestedEngine.memory) })
     func itIsAsTheModel(seed: UInt64, on engine: TestedEngine) async throws {
         try directory.use(engine)
         var walk = Walk(

@@ -1,17 +1,23 @@
-import CSQLite
 import Crypto
 import Foundation
+import MemoryStore
 import PostgreSQL
 import Testing
 import Vectors
 
 @testable import Persistence
 
-/// What a store can lie in: most of what it promises holds in both.
+/// The engines of a store: most of what it promises holds in each.
 enum TestedEngine: CaseIterable, CustomTestStringConvertible {
-    case file, database
+    case file, database, memory
 
-    var testDescription: String { self == .file ? "SQLite" : "PostgreSQL" }
+    var testDescription: String {
+        switch self {
+        case .file: "SQLite"
+        case .database: "PostgreSQL"
+        case .memory: "memory"
+        }
+    }
 }
 
 extension OutboxStore {
@@ -35,6 +41,7 @@ final class Directory {
 
     /// From now on the store lies there.
     func use(_ engine: TestedEngine) throws {
+        if engine == .memory { place = StorePlace(try MemoryEngine()) }
         guard engine == .database else { return }
         let server = try PostgreSQLServer.shared.get()
         let name = try server.makeDatabase()
@@ -72,13 +79,10 @@ final class Directory {
             _ = try psql("ALTER TABLE onionbell.\(table) ADD CHECK (app <> '\(app)')")
             return
         }
-        var database: OpaquePointer?
-        #expect(sqlite3_open(outbox, &database) == SQLITE_OK)
-        defer { sqlite3_close(database) }
         let trigger = """
             CREATE TRIGGER refusal BEFORE INSERT ON \(table) WHEN new.app = '\(app)'
             BEGIN SELECT RAISE(ABORT, 'refused'); END
             """
-        #expect(sqlite3_exec(database, trigger, nil, nil, nil) == SQLITE_OK)
+        try Connection(place, for: .changing).execute(trigger)
     }
 }

@@ -35,6 +35,8 @@ final class World {
     var now = Instant(unixMilliseconds: 20_000 * 86_400_000, monotonicNanoseconds: 1_000_000_000_000)
     var pipeline: Pipeline
     var outbox = ModelOutbox()
+    /// A real store that does the same; `nil`: none does.
+    let beside: StoreBeside?
     var gateway = ModelGateway()
     var books = Books()
     var senders = ModelSenders()
@@ -123,8 +125,12 @@ final class World {
         return memory
     }()
 
-    init(seed: UInt64, canary: Canary? = nil, isCrowd: Bool = false, isQuiet: Bool = false) {
+    init(
+        seed: UInt64, canary: Canary? = nil, isCrowd: Bool = false, isQuiet: Bool = false,
+        beside: StoreBeside? = nil
+    ) {
         self.canary = canary
+        self.beside = beside
         self.isCrowd = isCrowd
         self.isQuiet = isQuiet
         scale = isCrowd ? .crowd : .few
@@ -171,15 +177,6 @@ final class World {
         }
         if hasStopped { crash() }
         check()
-    }
-
-    func pass(_ time: Duration) {
-        now.monotonicNanoseconds += time.nanoseconds
-        now.unixMilliseconds += time.milliseconds
-        if now.monotonicNanoseconds >= rightAt { putClockRight() }
-        lived += time.milliseconds
-        latestTruth = max(latestTruth, truth)
-        if draw(4) > 0 { wake() }
     }
 
     /// The operator has mended something.
@@ -291,6 +288,7 @@ final class World {
         // What was written before was written by a clock that was right.
         startOffset = clockOffset - max(0, clockError)
         outbox.restart()
+        restartBeside()
         var content = outbox.content
         if canary == .believesEveryClock { content.clock = nil }
         let waiting = outbox.rows.keys.sorted()

@@ -2,6 +2,15 @@
 
 /// A wall clock that is set, and one that is wrong.
 extension World {
+    func pass(_ time: Duration) {
+        now.monotonicNanoseconds += time.nanoseconds
+        now.unixMilliseconds += time.milliseconds
+        if now.monotonicNanoseconds >= rightAt { putClockRight() }
+        lived += time.milliseconds
+        latestTruth = max(latestTruth, truth)
+        if draw(4) > 0 { wake() }
+    }
+
     func putClockRight() {
         now.unixMilliseconds -= clockError
         clockError = 0

@@ -122,6 +122,7 @@ extension World {
         if canary == .forgetsWhatItDelivered {
             changes.removeAll { if case .remember = $0 { true } else { false } }
         }
+        if beside != nil { changes = StoreBeside.changes(changes) }
         books.beginCommit()
         commit = Commit(
             changes: changes, submissions: submissions, lookups: lookups, late: lateStores)
@@ -133,7 +134,9 @@ extension World {
     /// The commit takes effect; that it did so is not known yet, and may never be.
     func takeCommit() {
         guard let commit, commit.results == nil else { return }
-        self.commit?.results = outbox.commit(commit.changes) { self.fail($0) }
+        let results = outbox.commit(commit.changes) { self.fail($0) }
+        commitBeside(commit.changes, as: results)
+        self.commit?.results = results
         for case .finish(let sequence, _) in commit.changes { books.makeDurable(sequence) }
         books.takeCommit()
         takeRemembered(commit.changes)
@@ -339,17 +342,5 @@ extension World {
         if case .tokenDead = verdict.outcome, !pipeline.delivery.waiting(of: attempt.token).isEmpty {
             fail("some wait for a dead device")
         }
-    }
-
-    func endLoad(succeeds: Bool) {
-        guard let (lane, sequences) = loads.min(by: { $0.value[0] < $1.value[0] }) else { return }
-        loads[lane] = nil
-        guard let index = pipeline.lane(of: lane) else { return fail("\(lane) is gone while it loads") }
-        if succeeds {
-            pipeline.loaded(outbox.notifications(sequences), of: sequences, lane: index, at: now)
-        } else {
-            pipeline.loadFailed(sequences, lane: index, at: now)
-        }
-        carryOut()
     }
 }

@@ -13,6 +13,7 @@ extension World {
 
     /// It is in the gateway's tables and no more in the outbox, with one commit; the node has not heard of it.
     func keep(_ sequence: Int64) {
+        keepBeside(sequence, outbox.rows[sequence]?.notification)
         outbox.keep(sequence, fail)
         keptUnheard.append(sequence)
     }
@@ -30,6 +31,7 @@ extension World {
         guard !kept.isEmpty else { return }
         let sequence = kept.remove(at: draw(kept.count))
         let ending: Ending = draw(8) == 0 ? .expired : .delivered
+        endKeptBeside(sequence, ending)
         let identity = outbox.keptEnded(sequence, ending)
         if let identity, !ending.isRemembered {
             _ = outbox.takeForgotten()

@@ -18,7 +18,9 @@ extension World {
     /// The outbox reads; that is not known yet.
     func takeClaim() {
         guard let index = claims.indices.first(where: { claims[$0].claimed == nil }) else { return }
-        claims[index].claimed = outbox.claim(claims[index].claim)
+        let claimed = outbox.claim(claims[index].claim)
+        claimBeside(claims[index].claim, as: claimed)
+        claims[index].claimed = claimed
         if canary == .handsOutTheLastFirst { claims[index].claimed?.rows.reverse() }
     }
 
@@ -30,6 +32,20 @@ extension World {
             pipeline.claimed(claimed, by: claim, at: now)
         } else {
             pipeline.claimFailed(claim, at: now)
+        }
+        carryOut()
+    }
+
+    func endLoad(succeeds: Bool) {
+        guard let (lane, sequences) = loads.min(by: { $0.value[0] < $1.value[0] }) else { return }
+        loads[lane] = nil
+        guard let index = pipeline.lane(of: lane) else { return fail("\(lane) is gone while it loads") }
+        if succeeds {
+            let found = outbox.notifications(sequences)
+            readBeside(sequences, as: found)
+            pipeline.loaded(found, of: sequences, lane: index, at: now)
+        } else {
+            pipeline.loadFailed(sequences, lane: index, at: now)
         }
         carryOut()
     }

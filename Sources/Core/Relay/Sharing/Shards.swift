@@ -34,7 +34,7 @@ package struct Shards: Equatable, Sendable {
     package var count: Int { low.nonzeroBitCount + high.nonzeroBitCount }
     package var numbers: [Int] { (0..<Shards.total).filter { self[$0] } }
 
-    /// As PostgreSQL's `get_bit` counts them.
+    /// The lowest bit of the first byte is the first shard, as `get_bit` of the shared store counts them.
     package var bits: [UInt8] {
         (0..<32).map { UInt8(truncatingIfNeeded: ($0 < 16 ? low : high) >> UInt128(8 * ($0 & 15))) }
     }

@@ -55,7 +55,7 @@ enum DoorSchema {
         _ kind: any DoorTables.Type, on connection: borrowing Connection
     ) throws(StoreError) {
         let known = try steps(of: kind, on: connection)
-        let steps = connection.dialect.steps(of: kind)
+        let steps = connection.dialect.steps(file: kind.steps, database: kind.databaseSteps)
         guard known <= steps.count else {
             throw StoreError(
                 refused:

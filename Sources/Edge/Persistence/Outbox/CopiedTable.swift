@@ -66,25 +66,17 @@ struct CopiedTable {
         }
     }
 
-    /// How a table that numbers its rows finds the next number in a file. A database keeps all that it has given.
-    enum Counter {
-        /// Above all that it has given.
-        case kept
-        /// Above all that are there.
-        case highest
-    }
-
     let name: String
     /// The first one is the key where there is one.
     let columns: [Column]
     /// `nil`: copied in one piece.
     let key: String?
-    let counter: Counter?
+    let counter: RowCounter?
     /// Whose it is; `nil`: the outbox's.
     let door: (any DoorTables.Type)?
 
     private init(
-        _ name: String, _ columns: [Column], hasKey: Bool = true, counter: Counter? = nil,
+        _ name: String, _ columns: [Column], hasKey: Bool = true, counter: RowCounter? = nil,
         of door: (any DoorTables.Type)? = nil
     ) {
         self.name = name

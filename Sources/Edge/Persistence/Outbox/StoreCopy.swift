@@ -109,7 +109,7 @@ package final class StoreCopy {
 
     /// Numbers that were given are not given again, also those of rows that are gone.
     private func copyCounter(
-        of table: CopiedTable, _ counter: CopiedTable.Counter
+        of table: CopiedTable, _ counter: RowCounter
     ) throws(StoreError) {
         guard let last = try source.firstInteger(source.dialect.lastNumber(of: table.name, counter)),
             last > 0,

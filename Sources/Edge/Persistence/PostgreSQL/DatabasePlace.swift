@@ -26,14 +26,14 @@ package struct DatabasePlace: Engine {
         self.lease = lease
     }
 
-    var file: String? { nil }
-    var isShared: Bool { true }
+    package var file: String? { nil }
+    package var isShared: Bool { true }
 
-    func connect(for access: StoreAccess) throws(StoreError) -> any EngineConnection {
+    package func connect(for access: StoreAccess) throws(StoreError) -> any EngineConnection {
         try Database(self, for: access)
     }
 
-    func beginCopy() throws(StoreError) -> any EngineConnection { try Database(self, for: .copying) }
+    package func beginCopy() throws(StoreError) -> any EngineConnection { try Database(self, for: .copying) }
 }
 
 extension StorePlace {

@@ -27,13 +27,13 @@ struct PostgreSQLDialect: Dialect {
 
     var countsLanes: Bool { false }
 
-    func steps(of kind: any DoorTables.Type) -> [String] { kind.databaseSteps }
+    func steps(file: [String], database: [String]) -> [String] { database }
 
-    func lastNumber(of table: String, _ counter: CopiedTable.Counter) -> String {
+    func lastNumber(of table: String, _ counter: RowCounter) -> String {
         "SELECT pg_sequence_last_value(CAST(\(counted(table)) AS regclass))"
     }
 
-    func goOn(behind number: Int64, in table: String, _ counter: CopiedTable.Counter) -> String? {
+    func goOn(behind number: Int64, in table: String, _ counter: RowCounter) -> String? {
         "SELECT setval(\(counted(table)), \(number))"
     }
 

@@ -1,5 +1,5 @@
 /// One open store: one owner, closed when it lets go. Never leaves the thread of its store.
-struct Connection: ~Copyable {
+package struct Connection: ~Copyable {
     let engine: any EngineConnection
 
     init(_ engine: any EngineConnection) { self.engine = engine }

@@ -1,5 +1,5 @@
 /// How an engine's SQL differs from that of the others. All else is written so that each engine understands it.
-protocol Dialect: Sendable {
+package protocol Dialect: Sendable {
     // MARK: Expressions
 
     /// The bytes of a column of sealed text, as it was before.
@@ -38,12 +38,20 @@ protocol Dialect: Sendable {
     /// True if the table `lane` counts the rows of the backlog.
     var countsLanes: Bool { get }
 
-    /// The steps that make the tables of a door.
-    func steps(of kind: any DoorTables.Type) -> [String]
+    /// The steps that make the tables of a door: those that it has for a file, or those for a database.
+    func steps(file: [String], database: [String]) -> [String]
 
     /// A query for the last number that a table has given to a row.
-    func lastNumber(of table: String, _ counter: CopiedTable.Counter) -> String
+    func lastNumber(of table: String, _ counter: RowCounter) -> String
 
     /// Statements after which a table gives higher numbers than this; `nil`: it does so by itself, since its rows have it.
-    func goOn(behind number: Int64, in table: String, _ counter: CopiedTable.Counter) -> String?
+    func goOn(behind number: Int64, in table: String, _ counter: RowCounter) -> String?
+}
+
+/// How a table that numbers its rows finds the next number in a file. A database keeps all that it has given.
+package enum RowCounter: Sendable {
+    /// Above all that it has given.
+    case kept
+    /// Above all that are there.
+    case highest
 }

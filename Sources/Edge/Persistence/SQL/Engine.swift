@@ -2,7 +2,7 @@
 ///
 /// An engine is a folder of this module: the engine itself, its connection, its statements, its dialect and its tables. No
 /// other file of the module knows one by name. What differs is asked of the engine: by what it can do, or by its dialect.
-protocol Engine: Sendable {
+package protocol Engine: Sendable {
     /// The path of the file that the store lies in; `nil`: it lies in none.
     var file: String? { get }
 
@@ -23,15 +23,15 @@ protocol Engine: Sendable {
 }
 
 extension Engine {
-    func explained(_ error: StoreError) -> StoreError { error }
-    var leftOver: String? { nil }
+    package func explained(_ error: StoreError) -> StoreError { error }
+    package var leftOver: String? { nil }
 }
 
 /// The place of a store, for those who only hand it on.
 package struct StorePlace: Sendable {
     let engine: any Engine
 
-    init(_ engine: any Engine) { self.engine = engine }
+    package init(_ engine: any Engine) { self.engine = engine }
 
     /// The path of the file that the store lies in; `nil`: it lies in none.
     package var file: String? { engine.file }

@@ -1,7 +1,7 @@
 import Crypto
 
 /// One open connection of an engine. One thread uses it, and one ``Connection`` holds it.
-protocol EngineConnection: AnyObject {
+package protocol EngineConnection: AnyObject {
     var dialect: any Dialect { get }
 
     /// Seals what strangers could read or change in the store; `nil`: only the node's user gets at it.
@@ -77,7 +77,7 @@ protocol EngineConnection: AnyObject {
 }
 
 /// Whether the next start will find what is committed now.
-enum StoreStanding {
+package enum StoreStanding {
     case inPlace
     /// It was not there any more, and was written there anew: whoever has it open opens it once more.
     case anew(reason: String)
@@ -87,15 +87,15 @@ enum StoreStanding {
 
 /// Answers of an engine that has no more to it.
 extension EngineConnection {
-    func close() {}
-    func settle() throws(StoreError) {}
-    func promise() throws(StoreError) {}
-    func lockTables() throws(StoreError) {}
-    func faults() throws(StoreError) -> [String] { [] }
-    func sweep() throws(StoreError) {}
-    func endCopy() throws(StoreError) {}
-    func beginRun(isAnew: Bool) throws(StoreError) {}
-    func look() -> StoreStanding { .inPlace }
-    func sharing(on connection: borrowing Connection) throws(StoreError) -> Sharing? { nil }
-    func use(_ engine: any Engine) {}
+    package func close() {}
+    package func settle() throws(StoreError) {}
+    package func promise() throws(StoreError) {}
+    package func lockTables() throws(StoreError) {}
+    package func faults() throws(StoreError) -> [String] { [] }
+    package func sweep() throws(StoreError) {}
+    package func endCopy() throws(StoreError) {}
+    package func beginRun(isAnew: Bool) throws(StoreError) {}
+    package func look() -> StoreStanding { .inPlace }
+    package func sharing(on connection: borrowing Connection) throws(StoreError) -> Sharing? { nil }
+    package func use(_ engine: any Engine) {}
 }

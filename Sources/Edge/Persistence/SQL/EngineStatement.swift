@@ -1,7 +1,7 @@
 /// One prepared statement of an engine. It does not outlive its connection, and belongs to one ``Statement``.
 ///
 /// A node calls it dozens of times for each notification: conformers are final classes.
-protocol EngineStatement: AnyObject {
+package protocol EngineStatement: AnyObject {
     // MARK: Values in, from index 1
 
     func bindNull(_ index: Int32) throws(StoreError)

@@ -7,8 +7,8 @@ import Encodings
 /// notification ended: one that neither waits nor has an ending was delivered. `wish` and `lane_state` hold what gateways
 /// asked for, `clock` one row of what is known of the wall clock. `door` tells how far the tables of each
 /// door have come (``DoorSchema``).
-enum Schema {
-    static let version: Int64 = 4
+package enum Schema {
+    package static let version: Int64 = 4
     /// The first that has the table `door`.
     static let firstWithDoors: Int64 = 2
     /// The first that has the tables `wish` and `lane_state`.
@@ -46,12 +46,12 @@ enum Schema {
     static func hostColumn(version: Int64 = version) -> String { version > 2 ? "host" : "NULL" }
 
     /// SQL for the host of a row's lane as ``LaneHost/key``.
-    static func hostKey(_ row: String = "") -> String {
+    package static func hostKey(_ row: String = "") -> String {
         "coalesce(\(row)host, iif(\(row)flags & 1, 'sandbox', ''))"
     }
 
     /// SQL for the bytes of a row as the node counts them.
-    static func size(
+    package static func size(
         _ row: String = "", version: Int64 = version, in dialect: any Dialect
     ) -> String {
         let size = { dialect.size(of: row + $0) }
@@ -61,14 +61,14 @@ enum Schema {
     }
 
     /// By lane, those that are due at any time and those that were put off; by device; by end.
-    static let backlogIndices = """
+    package static let backlogIndices = """
         CREATE INDEX backlog_ready ON backlog (app, \(hostKey()), rank, sequence) WHERE not_before = 0;
         CREATE INDEX backlog_spared ON backlog (app, \(hostKey()), not_before, sequence) WHERE not_before > 0;
         CREATE INDEX backlog_device ON backlog (token_digest, rank, not_before);
         CREATE INDEX backlog_end ON backlog (expires_at);
         """
 
-    static func otherVersion(_ version: Int64) -> StoreError {
+    package static func otherVersion(_ version: Int64) -> StoreError {
         StoreError(
             refused: version == 0
                 ? "not an outbox of onionbell"

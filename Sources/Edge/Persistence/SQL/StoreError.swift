@@ -35,7 +35,7 @@ package struct StoreError: Error, Equatable, CustomStringConvertible {
     package let description: String
 
     /// - Parameter description: All that a person is told.
-    init(
+    package init(
         _ kind: Kind, _ operation: Operation, _ message: String, code: Int32?, description: String
     ) {
         self.kind = kind
@@ -46,12 +46,12 @@ package struct StoreError: Error, Equatable, CustomStringConvertible {
     }
 
     /// A failure that the node has found, and no engine.
-    init(_ kind: Kind, _ operation: Operation, _ message: String) {
+    package init(_ kind: Kind, _ operation: Operation, _ message: String) {
         self.init(code: kind.customaryCode, operation: operation, message: message, kind)
     }
 
     /// - Parameter sentence: Why the node does not take the store.
-    init(refused sentence: String) { self.init(.refused, .open, sentence) }
+    package init(refused sentence: String) { self.init(.refused, .open, sentence) }
 
     static let noRow = StoreError(.other, .step, "no row came back")
 }

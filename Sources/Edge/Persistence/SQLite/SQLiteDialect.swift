@@ -20,16 +20,16 @@ struct SQLiteDialect: Dialect {
 
     var countsLanes: Bool { true }
 
-    func steps(of kind: any DoorTables.Type) -> [String] { kind.steps }
+    func steps(file: [String], database: [String]) -> [String] { file }
 
-    func lastNumber(of table: String, _ counter: CopiedTable.Counter) -> String {
+    func lastNumber(of table: String, _ counter: RowCounter) -> String {
         switch counter {
         case .kept: "SELECT seq FROM sqlite_sequence WHERE name = '\(table)'"
         case .highest: "SELECT max(number) FROM \(table)"
         }
     }
 
-    func goOn(behind number: Int64, in table: String, _ counter: CopiedTable.Counter) -> String? {
+    func goOn(behind number: Int64, in table: String, _ counter: RowCounter) -> String? {
         guard counter == .kept else { return nil }
         return """
             DELETE FROM sqlite_sequence WHERE name = '\(table)';

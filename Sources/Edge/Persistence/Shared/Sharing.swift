@@ -2,7 +2,7 @@ import Reactor
 import Relay
 
 /// The part of a store that other nodes use at the same time.
-final class Sharing {
+package final class Sharing {
     /// The identities of what it stores.
     let identities: SharedIdentities
     let rows: SharedRows

@@ -12,7 +12,7 @@ enum Judgement {
     static func disk(_ path: String, free: Int64, wanted: Int64) -> Finding {
         let words = "\(size(free)) free for \(path)"
         let advice = "make room on that file system, or move state_directory to a larger one"
-        // Below that SQLite's log and tor's files have no room.
+        // Below that the store's log and tor's files have no room.
         if free < 64 << 20 { return .fail("disk", words, advice) }
         if free < 2 * wanted + 256 << 20 {
             return .warn("disk", "\(words), and a full outbox takes up to \(size(2 * wanted))", advice)

@@ -1,0 +1,91 @@
+@testable import Relay
+
+/// A real store beside the model of one: it is asked for all that the model does, and has to answer the same.
+struct StoreBeside {
+    let commit: ([OutboxChange]) throws -> [StoreResult]
+    let claim: (Claim) throws -> Claimed
+    let notifications: ([Int64]) throws -> [Int64: Notification]
+    /// A gateway takes one over; returns its number.
+    let keep: (Digest) throws -> Int64?
+    let endKept: (KeptEnd) throws -> Void
+    /// The process has ended, and the next one opens the store.
+    let restart: () throws -> OutboxContent
+
+    /// Changes whose effect is the same for both. When identities are forgotten is the store's own affair: it goes from the
+    /// oldest number on, and the model by the time alone.
+    static func changes(_ changes: [OutboxChange]) -> [OutboxChange] {
+        changes.map { change in
+            guard case .forget(_, let buriedBefore) = change else { return change }
+            return .forget(acceptedBefore: .min, buriedBefore: buriedBefore)
+        }
+    }
+}
+
+/// What the store beside the model answers.
+extension World {
+    private func same<Value: Equatable>(
+        _ what: String, _ wanted: Value, _ body: (StoreBeside) throws -> Value
+    ) {
+        guard let beside, violation == nil else { return }
+        do {
+            let value = try body(beside)
+            if value != wanted { fail("the store's \(what): \(value), and the model's \(wanted)") }
+        } catch {
+            fail("the store's \(what): \(error)")
+        }
+    }
+
+    func commitBeside(_ changes: [OutboxChange], as results: [StoreResult]) {
+        same("results", results) { try $0.commit(changes) }
+    }
+
+    func claimBeside(_ claim: Claim, as claimed: Claimed) {
+        same("claim", claimed) { try $0.claim(claim) }
+    }
+
+    func readBeside(_ sequences: [Int64], as found: [Int64: Notification]) {
+        same("notifications", found) { try $0.notifications(sequences) }
+    }
+
+    func keepBeside(_ sequence: Int64, _ notification: Notification?) {
+        guard let identity = notification?.id.identity else { return }
+        same("number of what is kept", sequence) { try $0.keep(identity) }
+    }
+
+    func endKeptBeside(_ sequence: Int64, _ ending: Ending) {
+        same("end of what was kept", true) {
+            try $0.endKept(KeptEnd(sequence: sequence, ending: ending))
+            return true
+        }
+    }
+
+    func restartBeside() {
+        guard beside != nil else { return }
+        // A store gives a number again that nothing in it has any more, and the model does not: the last one is taken.
+        let last = OutboxChange.remember(
+            SubmissionDigests(
+                token: Digest(high: 0, low: 0), identity: Digest(high: 0, low: UInt64(crashes) << 32 | 1),
+                content: Digest(high: 0, low: 0)), acceptedAt: now.unixMilliseconds)
+        _ = outbox.commit([last], fail)
+        commitBeside([last], as: [])
+        let wanted = outbox.content
+        var content: OutboxContent?
+        same("waiting ones", wanted.waiting) {
+            let found = try $0.restart()
+            content = found
+            return found.waiting
+        }
+        guard let content else { return }
+        same("backlog", wanted.backlog.map(\.waiting)) { _ in
+            content.backlog.sorted { ($0.lane.app, $0.lane.host.name) < ($1.lane.app, $1.lane.host.name) }
+                .map(\.waiting)
+        }
+        same("dead tokens", wanted.deadTokens) { _ in content.deadTokens }
+        same("wishes", wanted.wishes) { _ in
+            content.wishes.sorted { ($0.token.high, $0.token.low) < ($1.token.high, $1.token.low) }
+        }
+        same("lanes", wanted.lanes) { _ in content.lanes }
+        same("clock", wanted.clock) { _ in content.clock }
+        same("last number", wanted.lastSequence) { _ in content.lastSequence }
+    }
+}
