@@ -16,11 +16,15 @@ package final class Listener {
     private var event: LoopEvent!
     private let pause = Timer()
     private var isPaused = false
-    private static let acceptsPerTurn = 64
+    private let acceptsPerTurn: Int
 
-    /// - Parameter endpoint: A numeric address or `localhost`, or a Unix socket; an old socket file there is replaced
-    ///   if nobody listens on it.
-    package init(on endpoint: Endpoint, accept: @escaping @EventLoop (Stream) -> Void) throws(SystemError) {
+    /// - Parameters:
+    ///   - endpoint: A numeric address or `localhost`, or a Unix socket; an old socket file there is replaced
+    ///     if nobody listens on it.
+    ///   - acceptsPerTurn: After so many connections whatever else waits on the loop has its turn.
+    package init(
+        on endpoint: Endpoint, acceptsPerTurn: Int = 64, accept: @escaping @EventLoop (Stream) -> Void
+    ) throws(SystemError) {
         var address: SocketAddress
         switch endpoint {
         case .host(let host, let port):
@@ -56,6 +60,7 @@ package final class Listener {
             self.endpoint = endpoint
         }
         self.accept = accept
+        self.acceptsPerTurn = acceptsPerTurn
         self.descriptor = descriptor
         event = LoopEvent(descriptor: self.descriptor.number, events: EV_READ | EV_PERSIST) {
             [unowned self] what in
@@ -87,7 +92,7 @@ package final class Listener {
 
     private func acceptWaiting() {
         isPaused = false
-        for _ in 0..<Listener.acceptsPerTurn {
+        for _ in 0..<acceptsPerTurn {
             let accepted = onionbell_accept(descriptor.number)
             if accepted >= 0 {
                 accept(Stream(Descriptor(owning: accepted)))

@@ -1,6 +1,7 @@
 import Doors
 import HTTP1
 import Reactor
+import Relay
 import Tor
 
 /// The listeners of the console.
@@ -26,6 +27,12 @@ extension NodeConsole {
     /// Browsers build a circuit or two. Who shows no proof of work gets in at this rate, while others wait.
     private static let work = OnionForm.Rate(perSecond: 10, burst: 100)
     private static let streamsPerCircuit = 32
+    /// The share of all who have not entered at a listener that not only this machine reaches, however many circuits
+    /// they come by: half a hundredth of the loop's time, and at once less than what a turn of it may take.
+    private static let ofStrangers = Rate(perSecond: 100, burst: 50)
+    private static let acceptsPerTurn = 8
+    /// "Not yours", "not you", "nothing there", "not so often".
+    private static let refusals: Set = [401, 403, 404, 429]
 
     func open(on place: ConsolePlace, at site: Site, _ settings: Settings) throws(NodeError) {
         switch place {
@@ -37,6 +44,7 @@ extension NodeConsole {
             }
             var clients = Circuits.Settings.addresses(connections: settings.http.connectionsPerAddress)
             clients.areShared = true
+            clients.ofStrangers = NodeConsole.ofStrangers
             try serve(site, settings, by: clients) { (server) throws(SystemError) in
                 try server.open(on: endpoint, showing: certificate)
             }
@@ -97,6 +105,7 @@ extension NodeConsole {
         clients.limits.framesPerSecond = NodeConsole.onionRequestsPerSecond
         clients.areTold = settings.isGuarded
         clients.areShared = !settings.isGuarded
+        clients.ofStrangers = NodeConsole.ofStrangers
         let endpoint = try site.sockets.open("console") { (endpoint) throws(SystemError) in
             let server = makeServer(site, settings, by: clients, own: [origin], cookie: "onionbell")
             return try server.open(on: endpoint)
@@ -151,6 +160,8 @@ extension NodeConsole {
         var http = settings.http
         http.connections = NodeConsole.mostConnections
         http.connectionsPerAddress = 0
+        http.acceptsPerTurn = NodeConsole.acceptsPerTurn
+        http.refusals = NodeConsole.refusals
         let circuits = Circuits(settings: clients)
         if !clients.areAddresses { self.circuits = circuits }
         let server = HTTPServer(

@@ -1,7 +1,8 @@
 /// The share that one circuit of the onion service has used up, over all connections that came by it.
 ///
-/// Frames, refused notifications and bytes over the share only make it slower: it is read no further for a while. Breaking rules, and more
-/// connections than allowed, are strikes, and too many of these within a minute are the circuit's end.
+/// Frames, refused notifications and bytes over the share only make it slower: it is read no further for a while. Breaking
+/// rules, more connections than allowed, and asking on although everything is refused, are strikes, and too many of these
+/// within a minute are the circuit's end.
 package struct CircuitAccount: Sendable {
     /// 0: no limit.
     package struct Limits: Equatable, Sendable {
@@ -49,6 +50,8 @@ package struct CircuitAccount: Sendable {
 
     /// So many seconds' share may come at once.
     private static let burst = 10
+    /// So many requests that were refused, and none between them that was not, are a strike.
+    package static let refusalsPerStrike = 10
     private static let strikeMemory: Int64 = 60_000_000_000
 
     private let shared: SharedLimits
@@ -56,7 +59,8 @@ package struct CircuitAccount: Sendable {
     package private(set) var connections = 0
     private var frames = Rate.Use()
     private var bytes = Rate.Use()
-    private var strikes = 0
+    private var strikes: Int32 = 0
+    private var refusals: Int32 = 0
     private var struckFrom: Int64 = 0
 
     package init(limits: SharedLimits) { shared = limits }
@@ -101,6 +105,19 @@ package struct CircuitAccount: Sendable {
         strikes += 1
         return strikes == limits.strikes
     }
+
+    /// Something was asked that is not for whoever asks.
+    ///
+    /// - Returns: Whether it is a strike now.
+    package mutating func refuse() -> Bool {
+        refusals += 1
+        guard refusals >= CircuitAccount.refusalsPerStrike else { return false }
+        refusals = 0
+        return true
+    }
+
+    /// Whoever comes by it has shown that it may be here.
+    package mutating func forgetRefusals() { refusals = 0 }
 
     package func isStruckOut(at now: Int64) -> Bool {
         limits.strikes > 0 && strikes >= limits.strikes && now - struckFrom <= CircuitAccount.strikeMemory

@@ -25,6 +25,8 @@ package final class Circuits {
         /// Whether all connections have one account, ``partsOfAll`` times as large, since tor says nothing of circuits: so
         /// many strangers together, and no more.
         package var areShared = false
+        /// The share of all HTTP requests by strangers, however many circuits they come by; `nil`: no limit.
+        package var ofStrangers: Rate?
         /// Connections come from network addresses.
         package var areAddresses = false
 
@@ -82,6 +84,8 @@ package final class Circuits {
     package var onMisbehaviour: (@EventLoop (_ circuit: UInt32) -> Void)?
 
     let settings: Settings
+    /// `nil`: strangers have no share that is theirs together.
+    let strangers: StrangersShare?
     /// The limits of each account.
     fileprivate let limits: CircuitAccount.SharedLimits
     private var circuits: [Origin: Circuit] = [:]
@@ -93,6 +97,7 @@ package final class Circuits {
     package init(settings: Settings = Settings()) {
         self.settings = settings
         limits = CircuitAccount.SharedLimits(settings.ofEach)
+        strangers = settings.ofStrangers.map(StrangersShare.init)
     }
 
     /// Circuits in the table: those with connections, and those whose misdeeds are not forgotten yet.
@@ -230,6 +235,17 @@ final class Circuit {
         circuits.counters.closed += 1
         circuits.onMisbehaviour?(id)
     }
+
+    /// A request that came by it was refused.
+    func refuse() {
+        if account.refuse() { strike() }
+    }
+
+    /// One of its requests was that of somebody who may be here.
+    func wasKnown() { account.forgetRefusals() }
+
+    /// Whether it is heard no more for a while.
+    var isStruckOut: Bool { account.isStruckOut(at: EventLoop.monotonicNanoseconds) }
 
     func leave(_ member: any CircuitMember) {
         account.close()

@@ -32,6 +32,8 @@ final class HTTPConnection: DoorConnection {
     /// Requests handed to the handler, and the last of them that it has answered.
     private var (asked, answered) = (0, 0)
     private var live: LiveAnswer?
+    /// A stranger's: whether one request may be answered, or it stands in the row until then.
+    private var (hasTurn, isInRow) = (false, false)
 
     /// - Parameter isProxy: it is believed whose its requests are.
     init(_ stream: Stream, _ arrival: Arrival, isProxy: Bool, server: HTTPServer, at places: Places) {
@@ -54,7 +56,7 @@ final class HTTPConnection: DoorConnection {
 
     override func proceed() {
         if turn == .live, !isHeldBack { live?.client?.hasRoom() }
-        while !isDrained, turn == .waiting, !hasEnded, !isHeldBack {
+        while !isDrained, turn == .waiting, !hasEnded, !isHeldBack, mayAsk() {
             do throws(HTTPFault) {
                 var standing = HTTPRequestDecoder.Standing()
                 let next = try decoder.next(leaving: &standing, bodyLimit: server.bodyLimit)
@@ -70,13 +72,23 @@ final class HTTPConnection: DoorConnection {
         }
     }
 
+    /// Whether the next request may be answered now. If not, it is when its circuit has its share again, or its turn among
+    /// the strangers has come.
+    private func mayAsk() -> Bool {
+        guard circuit?.mayRead(self) == true, !isInRow else { return false }
+        guard let strangers = server.strangers, !isKnown, !hasTurn else { return true }
+        hasTurn = strangers.mayAsk(self)
+        isInRow = !hasTurn
+        return hasTurn
+    }
+
     private func askForMore() {
         guard decoder.isContinueExpected else { return }
         decoder.isContinueExpected = false
         write { $0 += HTTPResponse.goOn }
     }
 
-    override var wantsMore: Bool { turn == .waiting || turn == .live }
+    override var wantsMore: Bool { (turn == .waiting && !isInRow) || turn == .live }
     override var isIncomplete: Bool { standing.isWithinRequest }
     override var isBusy: Bool { turn == .asking || turn == .answering }
     override var heldBytes: Int { standing.heldBytes + (live?.client?.heldBytes ?? 0) }
@@ -85,6 +97,7 @@ final class HTTPConnection: DoorConnection {
         let live = live
         self.live = nil
         live?.connectionEnded()
+        if isInRow { server.strangers?.leave(self) }
     }
 
     override func deadlinePassed() {
@@ -97,6 +110,7 @@ final class HTTPConnection: DoorConnection {
 
     private func answer(_ request: consuming HTTPRequest) {
         server.counters.requests += 1
+        hasTurn = false
         if isProxy, !move(to: server.client(of: request, from: peerAddress)) {
             let refused = HTTPResponse(status: 429, text: "too many connections", isKeptAlive: false)
             return send(server.refusal(refused), withBody: true)
@@ -114,8 +128,9 @@ final class HTTPConnection: DoorConnection {
             answered = number
             let isLate = turn == .answering
             turn = .waiting
-            if response.isForKnown { isKnown = true }
             var response = response
+            if response.isForKnown { isKnown = true }
+            if server.countsRefusals, isRefusedTooOften(response) { response.isKeptAlive = false }
             response.isKeptAlive = response.isKeptAlive && isKeptAlive && !isShuttingDown
             send(response, withBody: withBody)
             if isLate { goOn() }
@@ -126,6 +141,19 @@ final class HTTPConnection: DoorConnection {
             server.handler(request, respond)
         }
         if turn == .asking { turn = .answering }
+    }
+
+    /// Counts for the circuit what it was told.
+    ///
+    /// - Returns: Whether it is heard no more.
+    private func isRefusedTooOften(_ response: HTTPResponse) -> Bool {
+        if response.isForKnown {
+            circuit?.wasKnown()
+        } else if server.settings.refusals.contains(response.status) {
+            circuit?.refuse()
+            return circuit?.isStruckOut ?? false
+        }
+        return false
     }
 
     private func send(_ response: HTTPResponse, withBody: Bool) {
@@ -146,6 +174,13 @@ final class HTTPConnection: DoorConnection {
         stay(at: places, silence: silence)
         guard !hasEnded else { return }
         write { $0 += head }
+        goOn()
+    }
+}
+
+extension HTTPConnection: Stranger {
+    func turnHasCome() {
+        (hasTurn, isInRow) = (true, false)
         goOn()
     }
 }

@@ -19,6 +19,11 @@ package final class HTTPServer {
         /// is; empty: none.
         package var clientAddressHeader = ""
         package var trustedProxies: [NetworkAddress.Range] = []
+        /// Answers to strangers after which they had better stop asking: too many for one circuit, and nothing else, are its
+        /// strikes.
+        package var refusals: Set<Int> = []
+        /// Connections taken before the rest of the loop has its turn.
+        package var acceptsPerTurn = 64
         /// From a request's first byte to its last.
         package var requestDeadline: Duration = .seconds(10)
         /// Between requests.
@@ -52,6 +57,9 @@ package final class HTTPServer {
     /// The limits of each connection.
     let limits: DoorConnection.Limits
     let circuits: Circuits
+    /// `nil`: all are served as they come.
+    let strangers: StrangersShare?
+    let countsRefusals: Bool
     let handler: Handler
     /// Gives an answer that no door has made the form of the doors that are served here.
     let refusal: @EventLoop (HTTPResponse) -> HTTPResponse
@@ -76,7 +84,10 @@ package final class HTTPServer {
         limits = DoorConnection.Limits(
             idleTimeout: settings.idleTimeout, sendTimeout: settings.sendTimeout ?? settings.idleTimeout,
             deadline: settings.requestDeadline)
-        self.circuits = circuits ?? Circuits(settings: .unlimited)
+        let circuits = circuits ?? Circuits(settings: .unlimited)
+        self.circuits = circuits
+        strangers = circuits.strangers
+        countsRefusals = !settings.refusals.isEmpty
         self.liveDoors = liveDoors
         self.refusal = refusal
         self.handler = handler
@@ -111,7 +122,8 @@ package final class HTTPServer {
         on endpoint: Endpoint, showing certificate: ServerCertificate? = nil,
         from networks: [NetworkAddress.Range] = []
     ) throws(SystemError) -> Endpoint {
-        let listener = try Listener(on: endpoint) { [unowned self] stream in
+        let listener = try Listener(on: endpoint, acceptsPerTurn: settings.acceptsPerTurn) {
+            [unowned self] stream in
             guard networks.isEmpty || stream.isFrom(networks) else { return stream.close() }
             accept(stream, certificate)
         }

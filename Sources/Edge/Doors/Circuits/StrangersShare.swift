@@ -1,0 +1,59 @@
+import Reactor
+import Relay
+
+/// The requests that all strangers at a door may make together, by however many circuits. Over it they stand in a row; each
+/// has one request answered when its turn comes, and whoever has just been answered stands behind all others.
+///
+/// The row is no longer than the door has places.
+@EventLoop
+final class StrangersShare {
+    private let rate: Rate
+    private var use = Rate.Use()
+    private var row: [any Stranger] = []
+    private var timer: Timer?
+
+    init(_ rate: Rate) { self.rate = rate }
+
+    var waiting: Int { row.count }
+
+    /// Whether one more request may be answered now, which is then counted. If not, the stranger stands in the row, and
+    /// hears ``Stranger/turnHasCome()``.
+    func mayAsk(_ stranger: any Stranger) -> Bool {
+        if row.isEmpty {
+            let delay = rate.take(from: &use, at: EventLoop.monotonicNanoseconds)
+            if delay == 0 { return true }
+            wait(for: delay)
+        }
+        row.append(stranger)
+        return false
+    }
+
+    func leave(_ stranger: any Stranger) {
+        row.removeAll { $0 === stranger }
+        if row.isEmpty { timer?.stop() }
+    }
+
+    private func wait(for nanoseconds: Int64) {
+        let timer = timer ?? Timer { [unowned self] in next() }
+        self.timer = timer
+        timer.start(after: .nanoseconds(nanoseconds))
+    }
+
+    private func next() {
+        // Later ones wait for the next time: what is due in one turn of the loop is bounded by the rate.
+        let now = EventLoop.monotonicNanoseconds
+        while let first = row.first {
+            let delay = rate.take(from: &use, at: now)
+            guard delay == 0 else { return wait(for: delay) }
+            row.removeFirst()
+            first.turnHasCome()
+        }
+    }
+}
+
+/// Whoever asks without having shown yet that it may be here.
+@EventLoop
+protocol Stranger: AnyObject {
+    /// One request of its own may be answered.
+    func turnHasCome()
+}
