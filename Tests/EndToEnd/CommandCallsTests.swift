@@ -1,6 +1,7 @@
 import Client
 import Foundation
 import JSONCoding
+import LabParts
 import Persistence
 import Reactor
 import Relay
@@ -97,6 +98,51 @@ import Wire
         await stage.node.stop()
         let refused = try await add("bob")
         #expect(refused.status == 65 && refused.errors.contains("known are: another"), "\(refused.errors)")
+        await stage.close()
+    }
+
+    /// Its store, too: the command's own file names one that nobody reaches.
+    @Test func installationsAndKeysOfBrowsersAreTheRunningNodesOwn() async throws {
+        let stage = try LoopbackStage()
+        try await stage.start()
+        let text = try String(contentsOfFile: stage.configuration, encoding: .utf8)
+        let other = stage.world.directory.path + "/other.yaml"
+        try (text + "storage: {url: \"postgresql://nobody@127.0.0.1:1/none?sslmode=disable\"}\n").write(
+            toFile: other, atomically: true, encoding: .utf8)
+        let own = "8b1d3ff0-2f52-4cb0-a3b3-2f3d9d4a4f11"
+        func said(_ words: String..., by file: String? = nil) async throws -> CommandResult {
+            try await onionbell(words, file ?? other)
+        }
+        let added = try await said("installation", "add", "--id", own.uppercased(), "--json")
+        #expect(added.status == 0, "\(added.errors)")
+        let made = try JSON(Array(added.output.utf8))
+        #expect(made["id"]?.string == own && made["key"]?.string?.utf8.count == 24)
+        #expect(try await said("installation", "disable", own.uppercased()).output == "disabled\n")
+        #expect(try await said("installation", "list").output.contains("\(own)\tno"))
+        #expect(try await said("installation", "enable", own).output == "enabled\n")
+        #expect(try await said("installation", "enable", "../phones").status == 1)
+        #expect(try await said("installation", "add", "--id", "x").status == 64)
+        let token = try Phone.new(.android, descriptor: "Web").pairingToken.text
+        let trusted = try SimulatedTrustedNode()
+        let registered = try await said(
+            "register", "--name", "me", "--pairing-token", token, "--pairing-code", trusted.code())
+        #expect(registered.status == 0, "\(registered.errors)")
+        #expect(trusted.devices.first?.value.deviceToken.hasPrefix("al1:") == true)
+        trusted.close()
+        let invited = try await said("console", "invite", "laptop")
+        #expect(invited.status == 0 && invited.output.contains(":descriptor:x25519:"), "\(invited.errors)")
+        #expect(try await said("console", "invite", "laptop").status == 65)
+        #expect(try await said("console", "invite", "lap/top").status == 65)
+        await stage.node.stop()
+        // Where none runs, its store and its files say the same.
+        let file = stage.configuration
+        #expect(try await said("console", "invite", "phone", by: file).status == 0)
+        #expect(try await said("console", "revoke", "laptop", by: file).output.hasSuffix("; 1 left.\n"))
+        #expect(try await said("console", "revoke", "laptop", by: file).status == 65)
+        #expect(try await said("console", "revoke", "--let-everybody-in", by: file).status == 0)
+        #expect(try await said("installation", "disable", own, by: file).output == "disabled\n")
+        #expect(try await said("installation", "list", by: file).output.contains("\(own)\tno"))
+        #expect(try await said("installation", "disable", "none", by: file).status == 1)
         await stage.close()
     }
 

@@ -42,8 +42,10 @@ struct CallBody {
         return text
     }
 
-    func flag(_ name: String) throws(CallRefusal) -> Bool {
-        guard let value = members[name] else { return false }
+    func flag(_ name: String) throws(CallRefusal) -> Bool { try optionalFlag(name) ?? false }
+
+    func optionalFlag(_ name: String) throws(CallRefusal) -> Bool? {
+        guard let value = members[name] else { return nil }
         guard let flag = value.bool else { throw Self.fault(name, "must be true or false") }
         return flag
     }

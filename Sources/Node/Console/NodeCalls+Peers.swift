@@ -80,11 +80,13 @@ extension NodeFiles {
             ])
     }
 
-    fileprivate func invitations<Value>(
+    /// - Parameter path: `nil`: who may find the peers' address.
+    func invitations<Value>(
+        at path: String? = nil,
         _ body: (Invitations) throws(InvitationError) -> Value
     ) throws(CallRefusal) -> Value {
         do throws(InvitationError) {
-            return try body(Invitations(path: StateDirectory.peers(in: stateDirectory)))
+            return try body(Invitations(path: path ?? StateDirectory.peers(in: stateDirectory)))
         } catch {
             throw error.refusal
         }

@@ -52,7 +52,7 @@ final class NodeCalls: HTTPDoor {
         running += 1
         Task {
             let response = await answer(request, place.segments, call)
-            if call.method != "GET", response.status < 300 { await changed(call.kinds) }
+            if call.method != "GET", response.status < 300 { await changed(call) }
             respond(response)
             running -= 1
         }
@@ -85,10 +85,12 @@ final class NodeCalls: HTTPDoor {
     private static func onFiles<Value: Sendable>(_ body: @Sendable () -> Value) -> Value { body() }
 
     /// The node takes over at once what a call has changed in its store and its files, and pages hear of it.
-    private func changed(_ kinds: ConsoleEvents.Kinds) async {
+    private func changed(_ call: Call) async {
+        let kinds = call.kinds
         if kinds.contains(.phones) { await node.phoneBook?.lookNow() }
         if kinds.contains(.mailboxes) { await node.mailboxes?.lookNow() }
         if kinds.contains(.peers) { await node.invitationWatch?.lookNow() }
+        if call.path.first == "console-keys" { await node.console?.lookNow() }
         node.console?.events.changed(kinds)
     }
 
@@ -115,7 +117,7 @@ extension NodeCalls {
     /// As the document has them, but for the two of the login.
     nonisolated static let all: [Call] =
         stateCalls + phoneCalls + peerCalls + mailboxCalls + registrationCalls + keyCalls + keepCalls
-        + settingsCalls + nowCalls + waitingCalls + widgetCalls
+        + settingsCalls + nowCalls + waitingCalls + widgetCalls + browserCalls + installationCalls
 
     private nonisolated static let stateCalls: [Call] = [
         Call("GET", "state") { calls, asked throws(CallRefusal) in

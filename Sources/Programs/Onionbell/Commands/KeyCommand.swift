@@ -16,6 +16,10 @@ struct KeyCommand: AsyncParsableCommand {
             printed; export writes it to a file. With --vapid the same for the key by which push services of \
             browsers know the node: without it every paired browser has to pair again.
 
+            export and import always go by the files, and import by those of a stopped node: no call gives a key out or \
+            takes one in, so that a session of the console does not have the address. A copy of the whole node, sealed \
+            by a passphrase, is onionbell backup.
+
             Exit status: 0 done; 65 the file contains no key, or its key does not match the hostname file beside it; \
             66 the file cannot be read; 69 the node runs, or there is no key, or import would replace one; 73 the \
             file cannot be written or exists already; 78 configuration.
@@ -27,7 +31,7 @@ struct KeyShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show the address and the path of its key.",
         discussion: """
-            A running node is asked; where none runs, its files are read. export and import always go by the files.
+            A running node is asked; where none runs, its files are read.
 
             With --json an object: address (with --vapid public_key), file.
 

@@ -13,12 +13,13 @@ extension ConfigOption {
     /// - Parameters:
     ///   - path: Below `/api/v1/`, with its query; what stands for `{}` is percent-encoded.
     ///   - refusal: The exit status for what is there already, is not there or can't be used, in place of 1 and 65.
+    ///   - fine: The code of a refusal that is none here: what is wished is so already.
     /// - Returns: What it answers; `nil`: nothing.
     /// - Throws: An exit status, with the node's own sentence: 1 what is there forbids it, 64 or 65 it can't be used, 69 something
     ///   is missing, 75 a restart comes first, 77 it is another user's, 78 the settings have no place for it.
     @discardableResult
     func call(
-        _ method: String, _ path: String, _ body: JSON? = nil, refusal: Int32? = nil
+        _ method: String, _ path: String, _ body: JSON? = nil, refusal: Int32? = nil, fine: String? = nil
     ) async throws -> JSON? {
         var request = NodeSocket.request(method, "/api/v1/\(path)")
         if let body { request.body.append(json: body) }
@@ -38,6 +39,7 @@ extension ConfigOption {
             let node = try NodeSocket(in: settings.stateDirectory)
             throw fail("no node answers at \(node.path)", status: 69)
         }
+        if let fine, (try? JSON(answer.body))?["code"]?.string == fine { return nil }
         return try NodeSocket.value(of: answer, refusal: refusal)
     }
 }

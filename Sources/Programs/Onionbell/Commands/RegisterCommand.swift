@@ -68,7 +68,7 @@ struct RegisterCommand: AsyncParsableCommand {
         let code = try code()
         let node = try node(of: code)
         let id = Self.id(of: token, name: name)
-        let deviceToken = try remove ? "" : deviceToken(of: token)
+        let deviceToken = try remove ? "" : await deviceToken(of: token)
         printProgress("connecting to the trusted node")
         do throws(TrustedNodeError) {
             if remove {
@@ -144,7 +144,7 @@ struct RegisterCommand: AsyncParsableCommand {
     }
 
     /// Returns the device token that the trusted node is to push to.
-    private func deviceToken(of token: PairingToken) throws -> String {
+    private func deviceToken(of token: PairingToken) async throws -> String {
         guard let name else {
             guard TrustedNodeDevice.tokenLengths.contains(token.deviceToken.utf8.count) else {
                 throw fail(
@@ -155,21 +155,11 @@ struct RegisterCommand: AsyncParsableCommand {
             }
             return token.deviceToken
         }
-        let settings = try config.settings()
-        let entry = try told { () throws(CallRefusal) in
-            try PhoneEntry(of: token, named: name, in: settings)
-        }
-        var alias = ""
-        try config.registrations(isReadOnly: false) { file in
-            switch try file.add(entry) {
-            case .success, .failure(.alreadyThere): break
-            case .failure(let refusal): throw fail(refusal, status: 1)
-            }
-            switch try file.giveAlias(PhoneBook.newAlias(), to: name, replacing: false) {
-            case .success(let given): alias = given.text
-            case .failure(let refusal): throw fail(refusal, status: 1)
-            }
-        }
+        try await config.call(
+            "POST", "phones", ["name": .string(name), "pairing_token": .string(token.text)],
+            fine: "phone_known")
+        let given = try await config.call("PUT", "names/\(name.percentEncoded)/address", [:])
+        guard let alias = given?["address"]?.string else { throw fail("the node gave no alias", status: 69) }
         return alias
     }
 }

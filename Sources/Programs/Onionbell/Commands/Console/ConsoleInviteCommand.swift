@@ -1,7 +1,6 @@
 import ArgumentParser
-import Node
+import JSONCoding
 import Programs
-import Tor
 
 /// `onionbell console invite`: from the first key on, the console's onion address is private.
 struct ConsoleInviteCommand: AsyncParsableCommand {
@@ -11,36 +10,34 @@ struct ConsoleInviteCommand: AsyncParsableCommand {
             "Make a key for the console's onion address. From the first one on, nobody finds it without a key.",
         discussion: """
             Prints the key for Tor Browser, which asks for it when the address is opened. It is shown only once and not \
-            stored. A running node applies it within seconds. The login stays as it is. Peers are not concerned: see \
-            onionbell invite.
+            stored. A running node applies it at once; where none runs, it waits in the node's files. The login stays as it \
+            is. Peers are not concerned: see onionbell invite.
 
             Exit status: 0 printed, 65 the name cannot be used, 69 the node has not started yet, 78 configuration.
 
             Example: onionbell console invite laptop
             """)
 
-    @OptionGroup var invitations: InvitationsOption
+    @OptionGroup var config: ConfigOption
 
     @Argument(help: "Your name for the browser: 1 to 64 letters, digits, - and _.")
     var name: String
 
     func run() async throws {
-        try invitations.use { invitations, directory in
-            let key = try OnionKeyFile(path: StateDirectory.consoleOnionKey(in: directory)).loadOrCreate()
-            let secret = try invitations.invite(name)
-            printText(
-                """
-                Open http://\(key.address)/ in Tor Browser, and enter this key when it asks for one. It is not shown again.
+        let made = try await config.call("POST", "console-keys", ["name": .string(name)], refusal: 65)
+        printText(
+            """
+            Open http://\(made?["address"]?.string ?? "")/ in Tor Browser, and enter this key when it asks for one. It is not \
+            shown again.
 
-                \(secret.base32)
+            \(made?["key"]?.string ?? "")
 
-                For another tor: a file whose name ends in .auth_private, in the directory of ClientOnionAuthDir, with the
-                line:
+            For another tor: a file whose name ends in .auth_private, in the directory of ClientOnionAuthDir, with the
+            line:
 
-                \(secret.line(for: key.address))
+            \(made?["file"]?.string ?? "")
 
-                """)
-        }
+            """)
     }
 }
 
@@ -58,7 +55,7 @@ struct ConsoleRevokeCommand: AsyncParsableCommand {
             Example: onionbell console revoke laptop
             """)
 
-    @OptionGroup var invitations: InvitationsOption
+    @OptionGroup var config: ConfigOption
 
     @Flag(help: "Revoke all keys: whoever knows the address reaches the login.")
     var letEverybodyIn = false
@@ -73,14 +70,12 @@ struct ConsoleRevokeCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try invitations.use { invitations, _ in
-            guard let name else {
-                if try invitations.load() != nil { try invitations.makePublic() }
-                return printLine("The console's onion address is public.")
-            }
-            try invitations.revoke(name)
-            let left = try invitations.load()?.count ?? 0
-            printLine("\(name)'s key is revoked; \(left == 0 ? "no key is left" : "\(left) left").")
+        guard let name else {
+            try await config.call("DELETE", "console-keys", refusal: 65)
+            return printLine("The console's onion address is public.")
         }
+        try await config.call("DELETE", "console-keys/\(name.percentEncoded)", refusal: 65)
+        let left = try await config.call("GET", "console-keys")?["names"]?.array?.count ?? 0
+        printLine("\(name)'s key is revoked; \(left == 0 ? "no key is left" : "\(left) left").")
     }
 }

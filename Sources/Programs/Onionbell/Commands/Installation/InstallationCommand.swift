@@ -1,21 +1,16 @@
 import ArgumentParser
-import Crypto
 import Doors
-import Encodings
-import Glibc
+import JSONCoding
 import Node
-import Persistence
 import Programs
-import Reactor
-import Registrations
 
 /// `onionbell installation`: who may use the door for Bitwarden servers.
-struct InstallationCommand: ParsableCommand {
+struct InstallationCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "installation",
         abstract: "Manage the self-hosted Bitwarden servers that may use this relay.",
         discussion: """
-            All subcommands also work while the node runs, and take effect at once. onionbell registrations list \
+            A running node carries them out at once; where none runs, its store is changed. onionbell registrations list \
             bitwarden lists the servers' devices.
             """,
         subcommands: [
@@ -25,7 +20,7 @@ struct InstallationCommand: ParsableCommand {
 }
 
 /// `onionbell installation add`.
-struct InstallationAddCommand: ParsableCommand {
+struct InstallationAddCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "add", abstract: "Create an installation, and print its id and key.",
         discussion: """
@@ -48,21 +43,9 @@ struct InstallationAddCommand: ParsableCommand {
         throw ValidationError("--id: \(SettingsFault.shown(id)) is not a GUID (8-4-4-4-12 hex digits)")
     }
 
-    func run() throws {
-        let id = (self.id ?? InstallationID.new()).lowercased()
-        let key = InstallationID.newKey()
-        let directory = try config.settings().stateDirectory
-        try config.registrations(isReadOnly: false) { file in
-            let digests: BitwardenDigests
-            do {
-                digests = BitwardenDigests(key: try StateDirectory.digestKey(in: directory))
-            } catch {
-                throw fail("\(error)", status: 69)
-            }
-            try file.put(
-                Installation(
-                    id: id, keyDigest: digests.key(key, of: id), addedAt: EventLoop.unixMilliseconds))
-        }
+    func run() async throws {
+        let made = try await config.call("POST", "installations", id.map { ["id": .string($0)] } ?? [:])
+        let (id, key) = (made?["id"]?.string ?? "", made?["key"]?.string ?? "")
         printLine(
             json
                 ? #"{"id":"\#(id)","key":"\#(key)"}"#
@@ -71,7 +54,7 @@ struct InstallationAddCommand: ParsableCommand {
 }
 
 /// `onionbell installation enable`.
-struct InstallationEnableCommand: ParsableCommand {
+struct InstallationEnableCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "enable", abstract: "Enable an installation again, with its old key.",
         discussion: "Example: onionbell installation enable 8b1d3ff0-2f52-4cb0-a3b3-2f3d9d4a4f11")
@@ -79,11 +62,11 @@ struct InstallationEnableCommand: ParsableCommand {
     @OptionGroup var config: ConfigOption
     @OptionGroup var which: InstallationName
 
-    func run() throws { try which.change(isEnabled: true, config) }
+    func run() async throws { try await which.change(isEnabled: true, config) }
 }
 
 /// `onionbell installation disable`.
-struct InstallationDisableCommand: ParsableCommand {
+struct InstallationDisableCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "disable", abstract: "Disable an installation; its devices stay registered.",
         discussion: "Example: onionbell installation disable 8b1d3ff0-2f52-4cb0-a3b3-2f3d9d4a4f11")
@@ -91,7 +74,7 @@ struct InstallationDisableCommand: ParsableCommand {
     @OptionGroup var config: ConfigOption
     @OptionGroup var which: InstallationName
 
-    func run() throws { try which.change(isEnabled: false, config) }
+    func run() async throws { try await which.change(isEnabled: false, config) }
 }
 
 /// `onionbell installation list`.
@@ -126,35 +109,9 @@ struct InstallationName: ParsableArguments {
     @Argument(help: "The installation's id.")
     var id: String
 
-    fileprivate func change(isEnabled: Bool, _ config: ConfigOption) throws {
-        let id = id.lowercased()
-        try config.registrations(isReadOnly: false) { file in
-            guard let known = try file.installation(id) else {
-                throw fail("no installation has this id", status: 1)
-            }
-            try file.put(
-                Installation(
-                    id: id, keyDigest: known.keyDigest, isEnabled: isEnabled, addedAt: known.addedAt))
-            printLine(isEnabled ? "enabled" : "disabled")
-        }
-    }
-}
-
-/// Ids and keys as Bitwarden's own cloud gives them out.
-private enum InstallationID {
-    static func new() -> String {
-        var bytes = randomBytes(16)
-        // A random one (RFC 9562, version 4).
-        bytes[6] = bytes[6] & 0x0f | 0x40
-        bytes[8] = bytes[8] & 0x3f | 0x80
-        let digits = Array(Hex.encode(bytes))
-        return [0..<8, 8..<12, 12..<16, 16..<20, 20..<32].map { String(digits[$0]) }.joined(separator: "-")
-    }
-
-    /// 24 letters and digits: 142 bits.
-    static func newKey() -> String {
-        let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
-        var generator = SystemRandomNumberGenerator()
-        return String((0..<24).map { _ in alphabet.randomElement(using: &generator)! })
+    fileprivate func change(isEnabled: Bool, _ config: ConfigOption) async throws {
+        try await config.call(
+            "PUT", "installations/\(id.lowercased().percentEncoded)", ["enabled": .bool(isEnabled)])
+        printLine(isEnabled ? "enabled" : "disabled")
     }
 }

@@ -1,0 +1,74 @@
+import Crypto
+import Doors
+import Encodings
+import HTTP1
+import JSONCoding
+import Persistence
+import Reactor
+import Registrations
+
+/// Which Bitwarden servers may use their door. They are listed and removed as all registrations are.
+extension NodeCalls {
+    nonisolated static let installationCalls: [Call] = [
+        .store("POST", "installations") { files, asked throws(CallRefusal) in
+            try files.addInstallation(asked.body)
+        },
+        .store("PUT", "installations", "{}") { files, asked throws(CallRefusal) in
+            try files.setInstallation(asked.segment.lowercased(), asked.body)
+        },
+    ]
+}
+
+extension NodeFiles {
+    /// One that is there gets another key.
+    fileprivate func addInstallation(_ body: CallBody) throws(CallRefusal) -> HTTPResponse {
+        try body.refuseOthers(but: "id")
+        let id = try body.optionalText("id", limit: 64)?.lowercased() ?? InstallationID.new()
+        guard BitwardenDoor.isInstallationID(id) else {
+            throw CallRefusal(.unfit, "bad_id", "the id is not a GUID (8-4-4-4-12 hex digits)")
+        }
+        let key = InstallationID.newKey()
+        return try registrations(changing: true) { file in
+            let digests = BitwardenDigests(key: try StateDirectory.digestKey(in: stateDirectory))
+            try file.put(
+                Installation(
+                    id: id, keyDigest: digests.key(key, of: id), addedAt: EventLoop.unixMilliseconds))
+            return HTTPResponse(status: 201, json: ["id": .string(id), "key": .string(key)])
+        }
+    }
+
+    fileprivate func setInstallation(_ id: String, _ body: CallBody) throws(CallRefusal) -> HTTPResponse {
+        try body.refuseOthers(but: "enabled")
+        guard let isEnabled = try body.optionalFlag("enabled") else {
+            throw CallRefusal(.malformed, "bad_request", "enabled is missing")
+        }
+        return try registrations(changing: true) { file in
+            guard let known = try file.installation(id) else {
+                throw CallRefusal(.absent, "unknown_installation", "no installation has this id")
+            }
+            try file.put(
+                Installation(
+                    id: id, keyDigest: known.keyDigest, isEnabled: isEnabled, addedAt: known.addedAt))
+            return HTTPResponse(status: 204)
+        }
+    }
+}
+
+/// Ids and keys as Bitwarden's own cloud gives them out.
+private enum InstallationID {
+    static func new() -> String {
+        var bytes = randomBytes(16)
+        // A random one (RFC 9562, version 4).
+        bytes[6] = bytes[6] & 0x0f | 0x40
+        bytes[8] = bytes[8] & 0x3f | 0x80
+        let digits = Array(Hex.encode(bytes))
+        return [0..<8, 8..<12, 12..<16, 16..<20, 20..<32].map { String(digits[$0]) }.joined(separator: "-")
+    }
+
+    /// 24 letters and digits: 142 bits.
+    static func newKey() -> String {
+        let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
+        var generator = SystemRandomNumberGenerator()
+        return String((0..<24).map { _ in alphabet.randomElement(using: &generator)! })
+    }
+}
