@@ -21,6 +21,7 @@ import console_calls_checks
 import console_checks
 import console_keep_checks
 import console_pictures
+import console_text_checks
 import deploy_checks
 import firefox_checks
 import host_checks
@@ -79,7 +80,9 @@ def in_chromium(name, listed):
 def with_the_console():
     world = console_checks.World(root)
     try:
-        for check in console_checks.checks + console_calls_checks.checks + console_keep_checks.checks:
+        for check in (
+            console_checks.checks + console_text_checks.checks + console_calls_checks.checks + console_keep_checks.checks
+        ):
             checks.run(check, world)
     finally:
         world.stop()
