@@ -66,12 +66,13 @@ final class Bench {
     ///   - starter: The node is what comes last in its arguments; none: the node itself.
     func withNode<Result>(
         delay: Int = 0, streams: Int = 1000, writeBehind: Double = 0.25, readers: Int = 500,
-        in database: LabDatabase? = nil, over network: LabTor? = nil, startedBy starter: [String]? = nil,
+        isTimed: Bool = false, hasWork: Bool = true, in database: LabDatabase? = nil,
+        over network: LabTor? = nil, startedBy starter: [String]? = nil,
         on core: Core = .measured, _ body: (NodeUnderTest) async throws -> Result
     ) async throws -> Result {
         try await withGateway(
-            delay: delay, streams: streams, writeBehind: writeBehind, readers: readers, in: database,
-            over: network
+            delay: delay, streams: streams, writeBehind: writeBehind, readers: readers, isTimed: isTimed,
+            hasWork: hasWork, in: database, over: network
         ) {
             gateway in
             let child = try Child(
@@ -97,18 +98,20 @@ final class Bench {
 
     func withGateway<Result>(
         delay: Int = 0, streams: Int = 1000, writeBehind: Double = 0.25, readers: Int = 500,
-        in database: LabDatabase? = nil, over network: LabTor? = nil, _ body: (Gateway) async throws -> Result
+        isTimed: Bool = false, hasWork: Bool = true, in database: LabDatabase? = nil,
+        over network: LabTor? = nil, _ body: (Gateway) async throws -> Result
     ) async throws -> Result {
         let control = network.map { "\($0.control)" } ?? "unix:\(directory.path)/tor/control"
         let world = try LabDirectory()
-        let child = try tool([
-            "gateway", "--directory", world.path, "--delay", "\(delay)", "--streams", "\(streams)",
-            "--write-behind", "\(writeBehind)", "--readers", "\(readers)",
-            "--storage-url", database?.url ?? "",
-            "--peers", "\(peers)", "--http", "\(http)", "--web-push", "\(webPush)",
-            "--control", control,
-            "--cookie", network?.cookieFile ?? "\(directory.path)/tor/cookie",
-        ])
+        let child = try tool(
+            [
+                "gateway", "--directory", world.path, "--delay", "\(delay)", "--streams", "\(streams)",
+                "--write-behind", "\(writeBehind)", "--readers", "\(readers)",
+                "--storage-url", database?.url ?? "",
+                "--peers", "\(peers)", "--http", "\(http)", "--web-push", "\(webPush)",
+                "--control", control,
+                "--cookie", network?.cookieFile ?? "\(directory.path)/tor/cookie",
+            ] + (isTimed ? ["--timed"] : []) + (hasWork ? [] : ["--without-work"]))
         do {
             let result = try await body(Gateway(directory: world.path, url: try await child.firstLine()))
             await child.end()

@@ -24,25 +24,36 @@ struct GatewayCommand: AsyncParsableCommand {
     @Option(help: "The node's storage.write_behind.") var writeBehind = 0.25
     @Option(help: "The node's doors.mailbox.readers; peers have the rest of 11,000.") var readers = 500
     @Option(help: "The node's storage.url; empty: a file.") var storageURL = ""
+    @Flag(
+        help:
+            "Write how long requests took to come here, as DIRECTORY/timed-NUMBER, for loads that were told a number."
+    )
+    var timed = false
+    @Flag(help: "The node's onion.proof_of_work is false.") var withoutWork = false
     @Option(help: "tor's control port for the node.") var control = "127.0.0.1:9051"
     @Option(help: "tor's cookie file for the node.") var cookie = ""
 
     static let topic = "bisqremote.joachimneumann.com"
 
     func run() async throws {
-        let simulators = try await start()
+        let timed = timed ? TimedPushes() : nil
+        let simulators = try await start(timed)
         defer { withExtendedLifetime(simulators) {} }
         tell(await simulators[0].url)
-        while true { try await Task.sleep(for: .seconds(3600)) }
+        while true {
+            try await Task.sleep(for: .milliseconds(200))
+            try await timed?.write(to: directory)
+        }
     }
 
     @EventLoop
-    private func start() throws -> [GatewaySimulator] {
+    private func start(_ timed: TimedPushes?) throws -> [GatewaySimulator] {
         let credentials = try LabCredentials()
         var rules = credentials.apnsRules(topics: [GatewayCommand.topic])
         rules.streamLimit = streams
         let simulator = try GatewaySimulator(.apns(rules), try credentials.serverContext())
         simulator.keepsBook = false
+        if let timed { simulator.onAccepted = { timed.saw($0.deviceToken) } }
         if delay > 0 { simulator.faults = FaultScript([FaultRule(.delay(.milliseconds(delay)))]) }
         try write(try credentials.authorityPEM(), "ca.pem")
         try write(try credentials.providerKeyPEM(), "AuthKey.p8")
@@ -94,6 +105,7 @@ struct GatewayCommand: AsyncParsableCommand {
         onion:
           peer_listen: \(peers)
           http_listen: \(http)
+          proof_of_work: \(!withoutWork)
         apps:
           - name: ios
             gateway: apns

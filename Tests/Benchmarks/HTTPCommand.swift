@@ -27,11 +27,13 @@ struct HTTPCommand: AsyncParsableCommand {
     )
     var rate = 0
     @Option(help: "get, post, web-push or apns.") var form = Form.post
+    @Option(help: "Device tokens tell the gateway this number and when the request was due.") var timed:
+        UInt32?
     @Option(help: "Of a running `gateway` command; for apns.") var directory = "."
 
     func run() async throws {
         let request = try HTTPTemplate(form, directory: directory)
-        let report = try await HTTPLoad(request, count: count, rate: rate).run(clients, to: to)
+        let report = try await HTTPLoad(request, count: count, rate: rate, timed: timed).run(clients, to: to)
         try report.print()
         if report.failed > 0 { throw ExitCode(1) }
     }

@@ -8,6 +8,7 @@ final class HTTPLoad {
     private let count: Int
     /// A second; 0: each client sends when it has its answer.
     private let rate: Int
+    private let timed: UInt32?
     private var report = LoadReport()
     private var latencies = LatencyCounter()
     private var unfinished = 0
@@ -18,10 +19,11 @@ final class HTTPLoad {
     private var idle: [LoadingClient] = []
     private let pace = Timer()
 
-    init(_ request: HTTPTemplate, count: Int, rate: Int) {
+    init(_ request: HTTPTemplate, count: Int, rate: Int, timed: UInt32?) {
         self.request = request
         self.count = count
         self.rate = rate
+        self.timed = timed
         pace.action = { [unowned self] in keepPace() }
     }
 
@@ -65,7 +67,8 @@ final class HTTPLoad {
 
     private func send(by client: LoadingClient, dueAt time: Int64) {
         guard report.sent < count else { return }
-        let token = deviceToken(firstNumber &+ UInt64(report.sent))
+        let number = firstNumber &+ UInt64(report.sent)
+        let token = timed.map { TimedToken.token(number, load: $0, at: time) } ?? deviceToken(number)
         report.sent += 1
         unfinished += 1
         client.sentAt = time

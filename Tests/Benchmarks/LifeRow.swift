@@ -27,7 +27,7 @@ extension Rows {
         for _ in 0..<4 { clients.append(try await network.startTor()) }
         let socks = clients.compactMap(\.socks)
         guard socks.count == clients.count else { throw BenchError("a peers' tor has no SOCKS port") }
-        let measured = try await bench.withNode(delay: 40, over: service) {
+        var measured = try await bench.withNode(delay: 40, over: service) {
             (node: NodeUnderTest) async throws -> [Crowd.Report] in
             let crowd = Crowd(node, service, socks, onion: try await node.onionAddress())
             try await crowd.warmUp()
@@ -39,6 +39,16 @@ extension Rows {
             }
             reports.append(try await crowd.fill(circuits: isQuick ? 100 : 1000))
             return reports
+        }
+        // Another address each: what tor has in mind of the one before is of no use.
+        for hasWork in [false, true] {
+            measured.append(
+                try await bench.withNode(delay: 40, hasWork: hasWork, over: service) {
+                    (node: NodeUnderTest) async throws -> Crowd.Report in
+                    let crowd = Crowd(node, service, socks, onion: try await node.onionAddress())
+                    try await crowd.warmUp()
+                    return try await crowd.flood(isQuick ? 60 : 300, hasWork: hasWork)
+                })
         }
         for report in measured {
             for figure in report.figures {
@@ -134,6 +144,10 @@ private final class Crowd {
             figures: [
                 ("node", "CPU us", node.threadTime(since: nodeBefore) * 1e6 / Double(count)),
                 ("its tor", "CPU us", tor.threadTime(since: torBefore) * 1e6 / Double(count)),
+                (
+                    "node to its tor", "times",
+                    node.threadTime(since: nodeBefore) / tor.threadTime(since: torBefore)
+                ),
                 ("dial to done p50", "ms", times.latency?.median ?? .nan),
                 ("dial to done p99", "ms", times.latency?.p99 ?? .nan),
                 // Below the rate: what the tors of this machine can take.
@@ -165,6 +179,46 @@ private final class Crowd {
                 ("node, each", "KiB", (node.resident - nodeBefore.resident) / Double(peers.count)),
                 ("its tor, each", "KiB", (tor.resident - torBefore.resident) / Double(peers.count)),
                 ("node", "MB", node.resident / 1000), ("its tor", "MB", tor.resident / 1000),
+            ])
+    }
+
+    /// New clients, as many as the machine's tors take: 32 on their way at any time, each gone when it is connected.
+    func flood(_ count: Int, hasWork: Bool) async throws -> Report {
+        let torBefore = try figures().tor
+        let begun = ContinuousClock.now
+        var times = LatencyCounter()
+        var ninth: Duration?
+        func note(_ time: Double?) {
+            guard let time else { return }
+            times.record(nanoseconds: Int64(time * 1e9))
+            if times.latency?.count == UInt64(count * 9 / 10) { ninth = ContinuousClock.now - begun }
+        }
+        await withTaskGroup(of: Double?.self) { @EventLoop group in
+            for number in 0..<count {
+                if number >= 32 { note(await group.next() ?? nil) }
+                let route = route(9999)
+                group.addTask {
+                    let begun = ContinuousClock.now
+                    guard let peer = try? await BisqPeer.dial(route) else { return nil }
+                    await peer.close()
+                    return (ContinuousClock.now - begun) / .seconds(1)
+                }
+            }
+            while let time = await group.next() { note(time) }
+        }
+        let took = (ContinuousClock.now - begun) / .seconds(1)
+        let tor = try figures().tor.threadTime(since: torBefore)
+        let connected = Double(times.latency?.count ?? 0)
+        return Report(
+            name: "new clients \(hasWork ? "with" : "without") proof of work",
+            figures: [
+                // Of nine in ten: one that hangs is not what the machine takes.
+                ("connected", "1/s", ninth.map { Double(count * 9 / 10) / ($0 / .seconds(1)) } ?? .nan),
+                ("its tor", "CPU us", tor * 1e6 / connected),
+                ("its tor's share", "% of a core", 100 * tor / took),
+                ("dial p50", "ms", times.latency?.median ?? .nan),
+                ("dial p99", "ms", times.latency?.p99 ?? .nan),
+                ("failed", "of 100", 100 * (Double(count) - connected) / Double(count)),
             ])
     }
 

@@ -16,7 +16,13 @@ struct MeasureCommand: AsyncParsableCommand {
     @Option(help: "Where the results go, in JSON.") var output: String
     @Option(help: "Limits in JSON, by the figures' names; status 1 when one is passed in every round.")
     var limits: String?
+    @Option(help: "Goals in JSON, by the figures' names.") var goals: String?
     @Option(help: "CPU seconds that the clean release build took.") var buildSeconds: Double?
+    @Flag(
+        help:
+            "With rows of two nodes also the statements that PostgreSQL spends most time on, to standard error."
+    )
+    var statements = false
     @Option(help: "Only these rows, by the beginning of their names.") var only: [String] = []
 
     func run() async throws {
@@ -30,12 +36,14 @@ struct MeasureCommand: AsyncParsableCommand {
             try JSONDecoder().decode(
                 [String: Double].self, from: try Data(contentsOf: URL(fileURLWithPath: $0)))
         }
+        let goals = try self.goals.map { try Goals(file: $0) } ?? .none
         var results = try await measure()
-        if let buildSeconds { results.add("clean release build", "CPU s", buildSeconds, goal: 120) }
+        if let buildSeconds { results.add("clean release build", "CPU s", buildSeconds) }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         try encoder.encode(results).write(to: URL(fileURLWithPath: output))
-        print(results.table(comparedWith: earlier))
+        print(results.table(goals, comparedWith: earlier))
+        print("\n\(results.verdicts(goals, isWhole: only.isEmpty))")
         print("\nWritten to \(output)")
         let faults = results.faults(over: limits ?? [:])
         for fault in faults { say(fault) }
@@ -45,7 +53,7 @@ struct MeasureCommand: AsyncParsableCommand {
     @EventLoop
     private func measure() async throws -> Results {
         let bench = try await Bench(node: node)
-        var rows = Rows(bench, isQuick: quick)
+        var rows = Rows(bench, isQuick: quick, listsStatements: statements)
         let chosen = Rows.all.filter { row in
             only.isEmpty || only.contains { row.name.hasPrefix($0) }
         }

@@ -5,9 +5,6 @@ struct Figure: Codable {
     /// Stays the same from version to version: what `--compare` goes by.
     let name: String
     let unit: String
-    /// At most this; and what will do if need be.
-    let goal: Double?
-    var bound: Double?
     var values: [Double]
 
     var median: Double {
@@ -32,22 +29,20 @@ struct Results: Codable {
             "\(ProcessInfo.processInfo.activeProcessorCount) x \(cpu?.trimmingCharacters(in: .whitespaces) ?? "?")"
     }
 
-    mutating func add(
-        _ name: String, _ unit: String, _ value: Double, goal: Double? = nil, bound: Double? = nil
-    ) {
+    mutating func add(_ name: String, _ unit: String, _ value: Double) {
         if let index = figures.firstIndex(where: { $0.name == name }) {
             figures[index].values.append(value)
         } else {
-            figures.append(Figure(name: name, unit: unit, goal: goal, bound: bound, values: [value]))
+            figures.append(Figure(name: name, unit: unit, values: [value]))
         }
     }
 
     /// Adds a ratio of medians.
-    mutating func addRatio(_ name: String, of above: String, to below: String, goal: Double? = nil) {
+    mutating func addRatio(_ name: String, of above: String, to below: String) {
         guard let above = figures.first(where: { $0.name == above }),
             let below = figures.first(where: { $0.name == below }), below.median > 0
         else { return }
-        figures.append(Figure(name: name, unit: "times", goal: goal, values: [above.median / below.median]))
+        figures.append(Figure(name: name, unit: "times", values: [above.median / below.median]))
     }
 
     /// A sentence for each figure above its limit, and for each limit that nothing was measured for. The least of the
@@ -64,35 +59,44 @@ struct Results: Codable {
     }
 
     /// The table; with earlier results, a column that says how many times theirs each median is.
-    func table(comparedWith earlier: Results?) -> String {
+    func table(_ goals: Goals, comparedWith earlier: Results?) -> String {
         let width = figures.map(\.name.count).max() ?? 0
         var lines = [
             "\(machine), \(date)\(isQuick ? ", quick" : "")", "",
             row(
-                "", "unit", "median", "least", "most", "goal", "or", earlier == nil ? "" : "x earlier", width),
+                "", "unit",
+                ["median", "least", "most", "goal", "at least", "", earlier == nil ? "" : "x earlier"], width),
         ]
         for figure in figures {
             let before = earlier?.figures.first { $0.name == figure.name }?.median
+            let goal = goals[figure.name]
             lines.append(
                 row(
-                    figure.name, figure.unit, text(figure.median), text(figure.values.min() ?? 0),
-                    text(figure.values.max() ?? 0),
-                    mark(figure, at: figure.goal), mark(figure, at: figure.bound),
-                    before.map { $0 > 0 ? text(figure.median / $0) : "" } ?? "", width))
+                    figure.name, figure.unit,
+                    [
+                        text(figure.median), text(figure.values.min() ?? 0), text(figure.values.max() ?? 0),
+                        goal.map { text($0.goal) } ?? "", goal?.least.map { text($0) } ?? "",
+                        goals.verdict(of: figure)?.rawValue ?? "",
+                        before.map { $0 > 0 ? text(figure.median / $0) : "" } ?? "",
+                    ], width))
         }
         return lines.joined(separator: "\n")
     }
 
-    private func mark(_ figure: Figure, at limit: Double?) -> String {
-        limit.map { "\(text($0))\(figure.median <= $0 ? "" : " !")" } ?? ""
+    /// One line that counts; of a whole run also the goals that nothing was measured for.
+    func verdicts(_ goals: Goals, isWhole: Bool) -> String {
+        let verdicts = figures.compactMap { goals.verdict(of: $0) }
+        func count(_ verdict: Goals.Verdict) -> Int { verdicts.filter { $0 == verdict }.count }
+        let measured = Set(figures.map(\.name))
+        let missing = goals.names.filter { !measured.contains($0) }
+        return "Goals: \(count(.met)) met, \(count(.least)) at least, \(count(.notMet)) not met, "
+            + "\(missing.count) not measured"
+            + (missing.isEmpty || !isWhole ? "" : ":\n  " + missing.joined(separator: "\n  "))
     }
 
-    private func row(
-        _ name: String, _ unit: String, _ median: String, _ least: String, _ most: String, _ goal: String,
-        _ bound: String, _ ratio: String, _ width: Int
-    ) -> String {
-        let cells = [median, least, most, goal, bound, ratio].map { $0.padded(to: 9, left: true) }
-        return name.padded(to: width) + "  " + unit.padded(to: 12) + cells.joined(separator: " ")
+    private func row(_ name: String, _ unit: String, _ cells: [String], _ width: Int) -> String {
+        name.padded(to: width) + "  " + unit.padded(to: 12)
+            + cells.map { $0.padded(to: 9, left: true) }.joined(separator: " ")
     }
 
     private func text(_ value: Double) -> String {

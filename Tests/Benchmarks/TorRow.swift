@@ -67,6 +67,13 @@ extension Rows {
         let share = atRest.node / atRest.seconds * perConnection.seconds
         results.add("tor, of it at rest", "CPU us", share * 1e6 / Double(connections))
         results.add("tor, its tor per connection", "CPU us", perConnection.tor * 1e6 / Double(connections))
+        // What Bisq 1 costs, which makes a connection for each notification.
+        func both(_ part: (Work) -> Double) -> Double {
+            part(perConnection) * 1e6 / Double(connections) + part(perRequest) * 1e6 / Double(requests)
+        }
+        let name = "tor, connection and notification, node"
+        results.add(name, "CPU us", both(\.node))
+        results.add("\(name) to its tor", "times", both(\.node) / both(\.tor))
     }
 
     private var requests: Int { isQuick ? 2_000 : 10_000 }
