@@ -3,12 +3,20 @@ import Glibc
 // Millions of steps of Tests/Simulation. Built by Deploy/tools/simulate, optimized.
 
 /// `simulate HISTORIES`: the canaries, then the histories of the seeds from 1 on. `simulate seed SEED`: that history.
+/// `simulate day USERS TORS MICROSECONDS`: a day of notifications at tors that need so long for each.
 /// `simulate nodes HISTORIES`, `simulate nodes seed SEED`: the same of several nodes, without the canaries. A line for each; exit status 1 at the first violation, and for a canary that is not found.
 @main
 enum Simulate {
     static func main() {
         let numbers = CommandLine.arguments.dropFirst().compactMap { UInt64($0) }
         guard let number = numbers.first, number > 0 else { exit(64) }
+        if CommandLine.arguments.contains("day") {
+            guard numbers.count == 3, numbers.allSatisfy({ (1...1_000_000_000).contains($0) }) else {
+                exit(64)
+            }
+            let day = DayOfArrivals(users: Int(number), tors: Int(numbers[1]), cost: Int(numbers[2]))
+            return print(describe(day.run()))
+        }
         if CommandLine.arguments.contains("nodes") {
             return simulateNodes(number, isOne: CommandLine.arguments.contains("seed"))
         }
@@ -31,6 +39,15 @@ enum Simulate {
 }
 
 extension Simulate {
+    private static func describe(_ figures: DayOfArrivals.Figures) -> String {
+        func rounded(_ value: Double) -> Double { (value * 10).rounded() / 10 }
+        return """
+            simulation: \(figures.arrived) notifications in a day, \(rounded(figures.busiestHour)) a second in the busiest \
+            hour, \(figures.busiestSecond) in the busiest second; the longest wait in front of tor \
+            \(rounded(figures.longestWait)) s, \(rounded(figures.waitOverASecond * 100)) % come when it is over a second
+            """
+    }
+
     /// Several nodes with one store.
     private static func simulateNodes(_ number: UInt64, isOne: Bool) {
         var (steps, accepted, orphans, again, strays) = (0, 0, 0, 0, 0)
