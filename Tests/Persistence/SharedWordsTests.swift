@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 import Vectors
 
@@ -11,10 +12,16 @@ extension SharedStoreTests {
     final class Words: Sendable {
         private let words: AsyncStream<Void>
         private let said: AsyncStream<Void>.Continuation
+        private let heard = Mutex(0)
 
         init() { (words, said) = AsyncStream.makeStream() }
 
-        func hear() { said.yield() }
+        var count: Int { heard.withLock { $0 } }
+
+        func hear() {
+            heard.withLock { $0 += 1 }
+            said.yield()
+        }
 
         /// Returns when it has been told once more.
         func next() async {
@@ -36,16 +43,20 @@ extension SharedStoreTests {
         await words.next()
         let share = try await first.divide(ShareRequest())
         #expect(share.arrived.map(\.waiting) == [1])
-        // Once for all that one commit has stored, and not of what is another's.
+        // What follows soon is there without a word: who was told looks again.
         try await store((3...9).map { one($0, UInt64($0), .elsewhere(room: 9)) }, by: second)
-        await words.next()
         #expect(try await first.divide(ShareRequest()).arrived.count == 7)
+        // Not of what is another's.
         try await store([one(11, 200)], by: second)
         try await store([one(13, 3)], by: first)
-        // The database tells in the order of commits: what it tells next is of this one.
-        try await store([one(15, 4, .elsewhere(room: 9))], by: second)
-        await words.next()
-        #expect(try await first.divide(ShareRequest()).arrived.count == 1)
+        // What comes later is told again.
+        let before = words.count
+        var number: Int64 = 15
+        while words.count == before {
+            try await store([one(number, 4, .elsewhere(room: 1000))], by: second)
+            number += 2
+        }
+        #expect(try await !first.divide(ShareRequest()).arrived.isEmpty)
         await first.close()
         await second.close()
     }
@@ -66,5 +77,20 @@ extension SharedStoreTests {
         await words.next()
         await first.close()
         await second.close()
+    }
+
+    /// Of two nodes the other one is told again once it looks no more; of more nobody knows here who was told of what.
+    @Test func aNodeIsNotToldWithEachCommit() {
+        var told = ToldOwners()
+        told.nodes = 2
+        #expect(ToldOwners.interval < Ownership.intervalTold)
+        let later = ToldOwners.interval.nanoseconds
+        let asked: [Int64] = [5, 6, 4 + later, 5 + later, 6 + later]
+        var answers: [Bool] = []
+        for time in asked { answers.append(told.isToBeTold(at: time)) }
+        #expect(answers == [true, false, false, true, false])
+        told.nodes = 3
+        let isTold = told.isToBeTold(at: 7 + later)
+        #expect(isTold)
     }
 }

@@ -73,17 +73,26 @@ final class SharingNode {
         try await run()
     }
 
+    /// - Returns: Whether there was anything to write.
+    private func commit() async throws -> Bool {
+        guard let changes = pipeline.beginCommit(at: now) else { return false }
+        let results = try await outbox.commit(changes)
+        pipeline.committed(results, at: now)
+        return true
+    }
+
     private func run() async throws {
         for _ in 0..<1000 {
             var effects: [Effect] = []
             pipeline.takeEffects(into: &effects)
-            guard !effects.isEmpty else { return }
+            guard !effects.isEmpty else {
+                // A commit that waits a little for what may come: no time goes by here.
+                guard try await commit() else { return }
+                continue
+            }
             for effect in effects {
                 switch effect {
-                case .commitSoon:
-                    guard let changes = pipeline.beginCommit(at: now) else { continue }
-                    let results = try await outbox.commit(changes)
-                    pipeline.committed(results, at: now)
+                case .commitSoon: _ = try await commit()
                 case .divide(let request):
                     let share = try await outbox.divide(request)
                     pipeline.divided(share, at: now)

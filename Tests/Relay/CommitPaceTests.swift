@@ -23,4 +23,43 @@ import Testing
         #expect(pace.rest(at: 900_000_000) == .milliseconds(2))
         #expect(pace.rest(at: 902_000_000) == nil)
     }
+
+    // MARK: Where nodes share a store
+
+    /// Ends gather; what a sender waits for takes them along at once.
+    @Test func endsGatherUntilSomethingIsStored() {
+        var commits = Commits(mostLookups: 10)
+        commits.share(true)
+        commits.append(.finish(sequence: 1, .delivered))
+        let first = commits.schedule(at: 100, isStopping: false)
+        #expect(!first)
+        commits.append(.finish(sequence: 2, .delivered))
+        let second = commits.schedule(at: 200, isStopping: false)
+        #expect(!second)
+        #expect(commits.wakeAt == 100 + CommitPace.gathering.nanoseconds)
+        let digest = Digest(high: 1, low: 2)
+        commits.lookUp(
+            SubmissionDigests(token: digest, identity: digest, content: digest),
+            for: Pipeline.Ticket(
+                slot: 0, door: 0, submittedAt: 300, awaitsOutcome: false, reply: ReplyID(index: 1)))
+        let third = commits.schedule(at: 300, isStopping: false)
+        #expect(third)
+        let taken = commits.begin(at: 300)
+        #expect(taken?.count == 3)
+    }
+
+    @Test func endsOfOneNodeAreWrittenAtOnce() {
+        var commits = Commits(mostLookups: 10)
+        commits.append(.finish(sequence: 1, .delivered))
+        let isAsked = commits.schedule(at: 100, isStopping: false)
+        #expect(isAsked)
+    }
+
+    @Test func aNodeThatStopsGathersNothing() {
+        var commits = Commits(mostLookups: 10)
+        commits.share(true)
+        commits.append(.finish(sequence: 1, .delivered))
+        let isAsked = commits.schedule(at: 100, isStopping: true)
+        #expect(isAsked)
+    }
 }

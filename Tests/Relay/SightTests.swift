@@ -119,6 +119,10 @@ import Testing
         #expect(!asks(node))
         node.pass(.milliseconds(1))
         #expect(asks(node))
+        // Who told it says nothing of what it puts there soon after.
+        node.pipeline.divided(share(own), at: node.now)
+        node.pass(Ownership.intervalTold)
+        #expect(asks(node))
         // It looks without being told, too.
         node.pipeline.divided(share(own), at: node.now)
         node.pass(Ownership.interval - .milliseconds(1))

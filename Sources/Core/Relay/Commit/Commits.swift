@@ -41,6 +41,8 @@ struct Commits: Sendable {
     private var isAsked = false
     /// Monotonic nanoseconds at which a commit is asked for; `.max`: when there is something to write.
     private var askAt = Int64.max
+    /// Until then it waits only for more of what nobody waits for.
+    private var isGathering = false
     /// Monotonic nanoseconds at which ends are written that need no commit of their own.
     private var writeAt = Int64.max
     private var pace = CommitPace()
@@ -149,29 +151,44 @@ struct Commits: Sendable {
     ///
     /// - Returns: Whether the edge is to be asked for one now.
     mutating func schedule(at time: Int64, isStopping: Bool) -> Bool {
-        guard running == nil, !isAsked, askAt == .max else { return false }
-        if !isStopping, let rest = pace.rest(at: time) {
-            askAt = time + rest.nanoseconds
+        guard running == nil, !isAsked, askAt == .max || isGathering else { return false }
+        guard !isStopping else { return ask() }
+        let rest = pace.rest(at: time)
+        let next = time + (rest?.nanoseconds ?? 0)
+        if pace.isShared, tickets.isEmpty {
+            if !isGathering { askAt = max(next, time + CommitPace.gathering.nanoseconds) }
+            isGathering = true
             return false
         }
-        return ask()
+        guard rest != nil else { return ask() }
+        askAt = next
+        isGathering = false
+        return false
     }
+
+    /// Notes whether other nodes use the store at this time.
+    mutating func share(_ isShared: Bool) { pace.isShared = isShared }
 
     func isToBeAsked(at time: Int64) -> Bool { askAt <= time }
 
     /// - Returns: Whether the edge is to be asked for one now.
     mutating func ask() -> Bool {
         askAt = .max
+        isGathering = false
         guard running == nil, !isAsked else { return false }
         isAsked = true
         return true
     }
 
-    mutating func retry(at time: Int64) { askAt = time }
+    mutating func retry(at time: Int64) {
+        askAt = time
+        isGathering = false
+    }
 
     /// None is asked for any more.
     mutating func close() {
         askAt = .max
+        isGathering = false
         writeAt = .max
     }
 

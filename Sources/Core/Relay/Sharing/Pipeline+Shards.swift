@@ -54,6 +54,7 @@ extension Pipeline {
             delivery.stir(lane(backlog.lane))
         }
         for (sequence, end) in share.ends { tell(sequence, end) }
+        commits.share(share.nodes > 1)
         cluster.settle(share, busy: share.nodes > 1 ? busyShards() : .none)
         letGo()
         if hasChanged { effects.append(.shared(shards: share.owned.count, nodes: share.nodes)) }

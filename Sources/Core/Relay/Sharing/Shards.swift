@@ -149,6 +149,8 @@ struct Ownership: Equatable, Sendable {
     private var lookedAt = Int64.min / 2
     /// Another node said so since the last question was asked.
     private var isTold = false
+    /// The present question was asked because of that.
+    private var wasTold = false
     /// Sequence numbers that somebody waits for and that are not in memory: asked for in turns, some at a time.
     private var awaited: [Int64] = []
     private var asked: [Int64] = []
@@ -228,10 +230,13 @@ struct Ownership: Equatable, Sendable {
         return max(time, lookedAt + Ownership.intervalTold.nanoseconds)
     }
 
+    /// Whoever has said that it put something there says so again only after a while, and may have put more there since: a
+    /// question that was asked for that reason is asked once more.
+    ///
     /// - Returns: The same, if it is to be asked again for what others have said since.
     mutating func looked(at time: Int64) -> Int64? {
         lookedAt = time
-        return isTold ? noteTold(at: time) : nil
+        return isTold || wasTold ? time + Ownership.intervalTold.nanoseconds : nil
     }
 
     mutating func await(_ sequence: Int64) { awaited.append(sequence) }
@@ -250,6 +255,7 @@ struct Ownership: Equatable, Sendable {
         _ figures: NodeFigures, unseen: Shards = .none, where isAwaited: (Int64) -> Bool
     ) -> ShareRequest {
         elsewhere.ask()
+        wasTold = isTold
         isTold = false
         inSight = Shards.all.subtracting(unseen)
         let turn = awaited.prefix(Ownership.askedAtOnce)

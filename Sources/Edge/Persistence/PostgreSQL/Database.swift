@@ -28,6 +28,7 @@ final class Database {
     private var mark: PostgreSQLStatement?
     /// See ``tellOwners(of:)``.
     var telling: PostgreSQLStatement?
+    var told = ToldOwners()
     /// The figures of this node that others get with its next commit.
     var figures = NodeFigures()
     /// The reason why what was stored here may be gone: the database went back, and nobody has heard of it yet.

@@ -1,5 +1,6 @@
 import Encodings
 import PostgreSQL
+import Reactor
 import Relay
 
 /// Which shards are this node's.
@@ -58,7 +59,7 @@ extension Database {
     /// After the commit, in a transaction of its own: PostgreSQL lets those that notify commit one after the other, and this
     /// one waits for no disk.
     func tellOwners(of shards: Shards) {
-        guard !shards.isEmpty else { return }
+        guard !shards.isEmpty, told.isToBeTold(at: EventLoop.monotonicNanoseconds) else { return }
         let telling =
             self.telling
             ?? PostgreSQLStatement(

@@ -204,6 +204,7 @@ package final class Sharing {
         share.ends = found
         share.owned = owned
         share.nodes = now.nodes
+        database.told.nodes = now.nodes
         if now.nodes > 1 { share.known = try census.take(for: database.place.owner) }
         return share
     }
