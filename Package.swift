@@ -114,17 +114,16 @@ let package = Package(
         library("Base/HTTP2", ["CNGHTTP2"]),
         library("Edge/Outbound", ["Relay", "Metrics", "Reactor"]),
         library("Edge/Dispatching", ["Encodings", "Outbound", "Relay", "Metrics", "Reactor", "Crypto", log]),
-        library("Core/Registrations", pure: true, ["Encodings", "Relay"]),
         library("Base/PostgreSQL", cold: true, ["CPostgreSQL", "COpenSSL"]),
         library(
             "Edge/Persistence",
             [
-                "Crypto", "Encodings", "PostgreSQL", "Reactor", "Relay", "Registrations", "CSQLite",
+                "Crypto", "Encodings", "PostgreSQL", "Reactor", "Relay", "CSQLite",
             ]),
         library(
             "Edge/Gateways",
             [
-                "Encodings", "Outbound", "Relay", "Registrations", "Metrics", "Reactor", "Crypto", "TLS",
+                "Encodings", "Outbound", "Relay", "Metrics", "Reactor", "Crypto", "TLS",
                 "JSONCoding",
                 "HTTP1", "HTTP2", "Wire", log,
             ]),
@@ -136,7 +135,7 @@ let package = Package(
         library(
             "Edge/Doors",
             [
-                "Metrics", "Encodings", "Wire", "Status", "Relay", "Dispatching", "Registrations", "Reactor",
+                "Metrics", "Encodings", "Wire", "Status", "Relay", "Dispatching", "Persistence", "Reactor",
                 "Crypto",
                 "JSONCoding", "HTTP1", "TLS", "Overview", log,
             ]),
@@ -152,7 +151,7 @@ let package = Package(
             "Node", cold: true,
             [
                 "Encodings", "Wire", "Relay", "Reactor", "Crypto", "TLS", "HTTP2", "Dispatching", "Outbound",
-                "PostgreSQL", "Registrations", "Persistence",
+                "PostgreSQL", "Persistence",
                 "Gateways", "Tor", "Doors", "Client", "HTTP1", "JSONCoding", "Metrics", "Overview",
                 "Pointing",
                 "QR", "YAML",
@@ -166,7 +165,7 @@ let package = Package(
             name: "Onionbell",
             dependencies: [
                 "Encodings", "Node", "Client", "Pointing", "Wire", "Relay", "Reactor", "Crypto",
-                "PostgreSQL", "Registrations", "Persistence",
+                "PostgreSQL", "Persistence",
                 "Gateways", "Tor", "Doors", "HTTP1", "JSONCoding", "Overview", "QR", "Programs", arguments,
                 log,
             ],
@@ -191,7 +190,7 @@ let package = Package(
             dependencies: [
                 "Encodings", "Lab", "LabParts", "Client", "Wire", "Reactor", "Crypto", "Relay", "Dispatching",
                 "Gateways",
-                "HTTP1", "CSupport", "Doors", "Registrations", "Persistence", "Programs", arguments, log,
+                "HTTP1", "CSupport", "Doors", "Persistence", "Programs", arguments, log,
                 .product(name: "Histogram", package: "hdrhistogram-swift"),
             ],
             path: "Tests/Benchmarks", swiftSettings: checked),
@@ -270,14 +269,13 @@ let package = Package(
             "Persistence",
             [
                 "Crypto", "CSQLite", "Encodings", "MemoryStore", "PostgreSQL", "Programs", "Reactor",
-                "Registrations",
                 "Persistence",
                 "Relay", "Vectors",
             ]),
         tests(
             "Gateways",
             [
-                "Encodings", "Gateways", "Outbound", "Relay", "Registrations", "Reactor", "Crypto", "TLS",
+                "Encodings", "Gateways", "Outbound", "Relay", "Reactor", "Crypto", "TLS",
                 "JSONCoding", "HTTP1", "HTTP2", "Lab", "LabParts", "Client", "Vectors", "Wire",
             ]),
         tests(
@@ -288,7 +286,7 @@ let package = Package(
         tests(
             "Doors",
             [
-                "Encodings", "Doors", "Wire", "Relay", "Dispatching", "Registrations", "Persistence",
+                "Encodings", "Doors", "Wire", "Relay", "Dispatching", "Persistence",
                 "Crypto",
                 "Reactor",
                 "Vectors",

@@ -6,7 +6,7 @@ import Encodings
 import Lab
 import Persistence
 import Reactor
-import Registrations
+import Relay
 
 /// `onionbell-bench readers`: phones that read their mailboxes, where nothing comes, until this is killed.
 struct ReadersCommand: AsyncParsableCommand {

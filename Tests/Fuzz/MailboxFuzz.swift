@@ -3,7 +3,7 @@
 @testable import Encodings
 @testable import HTTP1
 @testable import JSONCoding
-@testable import Registrations
+@testable import Relay
 @testable import Wire
 
 func fuzzMailbox(_ input: [UInt8]) {

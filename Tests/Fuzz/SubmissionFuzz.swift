@@ -13,7 +13,6 @@ import Synchronization
 @testable import Outbound
 @testable import Persistence
 @testable import Reactor
-@testable import Registrations
 @testable import Relay
 @testable import Wire
 

@@ -1,6 +1,5 @@
 import Foundation
 import PostgreSQL
-import Registrations
 import Relay
 import Testing
 import Vectors

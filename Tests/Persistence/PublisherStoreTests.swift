@@ -1,4 +1,3 @@
-import Registrations
 import Relay
 import Testing
 

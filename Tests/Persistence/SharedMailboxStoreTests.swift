@@ -1,5 +1,4 @@
 import Foundation
-import Registrations
 import Testing
 import Vectors
 

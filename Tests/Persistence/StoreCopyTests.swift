@@ -1,5 +1,4 @@
 import Foundation
-import Registrations
 import Relay
 import Testing
 

@@ -6,7 +6,6 @@ import Gateways
 import Persistence
 import Pointing
 import Reactor
-import Registrations
 import Relay
 import Wire
 

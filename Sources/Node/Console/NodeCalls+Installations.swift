@@ -5,7 +5,7 @@ import HTTP1
 import JSONCoding
 import Persistence
 import Reactor
-import Registrations
+import Relay
 
 /// Which Bitwarden servers may use their door. They are listed and removed as all registrations are.
 extension NodeCalls {

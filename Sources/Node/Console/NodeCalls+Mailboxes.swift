@@ -5,7 +5,6 @@ import JSONCoding
 import Persistence
 import Programs
 import Reactor
-import Registrations
 import Relay
 
 /// Mailboxes, and who publishes texts of the owner's own to them.

@@ -4,7 +4,6 @@ import Gateways
 import Logging
 import Persistence
 import Reactor
-import Registrations
 import Relay
 
 /// The mailboxes of this node: what comes by their gateway lies there until it is fetched at their door.

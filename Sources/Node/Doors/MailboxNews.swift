@@ -1,13 +1,13 @@
 import Dispatching
 import Doors
+import Persistence
 import Reactor
-import Registrations
 import Relay
 
 /// Tells the readers at this node of what other nodes put into their mailboxes, and who waits for replies of those.
 @EventLoop
 final class MailboxNews {
-    private let store: any Mailboxes
+    private let store: StoredMailboxes
     private let door: MailboxDoor
     private let dispatcher: Dispatcher
     private let timer = Timer()
@@ -17,7 +17,7 @@ final class MailboxNews {
 
     nonisolated static let interval: Duration = .milliseconds(200)
 
-    init(of store: any Mailboxes, for door: MailboxDoor, from dispatcher: Dispatcher) {
+    init(of store: StoredMailboxes, for door: MailboxDoor, from dispatcher: Dispatcher) {
         (self.store, self.door, self.dispatcher) = (store, door, dispatcher)
         timer.action = { [weak self] in self?.look() }
         // Where the store is a file, nobody else is there.

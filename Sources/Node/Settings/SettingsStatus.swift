@@ -1,5 +1,4 @@
 import Doors
-import Registrations
 import Relay
 
 extension Settings {

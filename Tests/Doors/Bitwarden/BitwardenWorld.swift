@@ -5,7 +5,6 @@ import HTTP1
 import Lab
 import Persistence
 import Reactor
-import Registrations
 import Relay
 import Testing
 import Vectors

@@ -5,7 +5,6 @@ import HTTP1
 import JSONCoding
 import Persistence
 import Reactor
-import Registrations
 import Relay
 import Testing
 

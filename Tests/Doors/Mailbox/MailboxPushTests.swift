@@ -2,7 +2,7 @@ import Foundation
 import HTTP1
 import JSONCoding
 import Reactor
-import Registrations
+import Relay
 import Testing
 
 @testable import Doors

@@ -7,7 +7,6 @@ import HTTP1
 import Logging
 import Persistence
 import Reactor
-import Registrations
 import Relay
 import Testing
 import Vectors

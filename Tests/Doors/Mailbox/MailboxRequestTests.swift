@@ -1,6 +1,5 @@
 import HTTP1
 import JSONCoding
-import Registrations
 import Relay
 import Testing
 

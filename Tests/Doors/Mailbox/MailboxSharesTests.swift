@@ -2,7 +2,6 @@ import Client
 import Foundation
 import HTTP1
 import Reactor
-import Registrations
 import Relay
 import Testing
 import Vectors

@@ -1,7 +1,6 @@
 import HTTP1
 import JSONCoding
 import Reactor
-import Registrations
 import Relay
 import Testing
 

@@ -1,6 +1,5 @@
 import Foundation
 import Reactor
-import Registrations
 import Relay
 import Testing
 

@@ -3,8 +3,8 @@ import Dispatching
 import Encodings
 import HTTP1
 import Logging
+import Persistence
 import Reactor
-import Registrations
 import Relay
 
 /// The relay that self-hosted Bitwarden servers and Vaultwarden hand their pushes to, in the place of Bitwarden's own:
@@ -28,8 +28,8 @@ package final class BitwardenDoor: HTTPDoor {
     }
 
     private let settings: Settings
-    private let installations: any Installations
-    private let devices: any BitwardenDevices
+    private let installations: StoredInstallations
+    private let devices: StoredBitwardenDevices
     private let queues: PatientQueues
     private let digests: BitwardenDigests
     private let tokens: BitwardenTokens
@@ -37,7 +37,7 @@ package final class BitwardenDoor: HTTPDoor {
     private let log: Logger
 
     package init(
-        settings: Settings, installations: any Installations, devices: any BitwardenDevices,
+        settings: Settings, installations: StoredInstallations, devices: StoredBitwardenDevices,
         dispatcher: Dispatcher,
         key: Secret, log: Logger
     ) {

@@ -1,5 +1,5 @@
+import Persistence
 import Reactor
-import Registrations
 import Relay
 
 /// When the next text that was published for later is due, and what is done then.
@@ -7,7 +7,7 @@ import Relay
 /// Its time is by the wall clock; the timer goes by another. So whoever cleans up calls ``look()`` as well, once a minute.
 @EventLoop
 final class MailboxDelays {
-    private let store: any Mailboxes
+    private let store: StoredMailboxes
     private let bounds: MailboxBounds
     private let onDelivery: (Set<Int64>) -> Void
     private let timer = Timer()
@@ -20,7 +20,7 @@ final class MailboxDelays {
 
     /// - Parameter onDelivery: Called with the mailboxes that have got something.
     init(
-        store: any Mailboxes, bounds: MailboxBounds, onDelivery: @escaping @EventLoop (Set<Int64>) -> Void
+        store: StoredMailboxes, bounds: MailboxBounds, onDelivery: @escaping @EventLoop (Set<Int64>) -> Void
     ) {
         (self.store, self.bounds, self.onDelivery) = (store, bounds, onDelivery)
         timer.action = { [unowned self] in look() }

@@ -1,5 +1,4 @@
 import Encodings
-import Registrations
 import Relay
 
 /// Who may read what. Everything that is secret is looked up by its keyed digest: the time that this takes tells nothing

@@ -1,6 +1,5 @@
 import Crypto
 import HTTP1
-import Registrations
 import Relay
 
 /// How answers begin that go on.

@@ -2,7 +2,6 @@ import Encodings
 import HTTP1
 import JSONCoding
 import Reactor
-import Registrations
 import Relay
 
 /// The destination of a publisher's text, as ntfy's clients say it (binwiederhier/ntfy, docs/publish.md).

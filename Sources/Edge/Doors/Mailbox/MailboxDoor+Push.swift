@@ -2,7 +2,6 @@ import Encodings
 import HTTP1
 import JSONCoding
 import Reactor
-import Registrations
 import Relay
 
 /// Topics of UnifiedPush: a reader makes one by subscribing to it, and whoever has its name pushes to it.

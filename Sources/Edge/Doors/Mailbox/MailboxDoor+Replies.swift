@@ -1,6 +1,6 @@
 import Encodings
 import HTTP1
-import Registrations
+import Relay
 
 /// The way back over HTTP.
 extension MailboxDoor {

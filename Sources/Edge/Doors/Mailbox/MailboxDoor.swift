@@ -1,7 +1,7 @@
 import Encodings
 import HTTP1
+import Persistence
 import Reactor
-import Registrations
 import Relay
 
 /// The mailboxes, in the interface of ntfy: phones and programs fetch here what came for them.
@@ -38,7 +38,7 @@ package final class MailboxDoor: LiveDoor {
     package var onMade: (@EventLoop ([Mailbox]) -> Void)?
 
     private let settings: Settings
-    let store: any Mailboxes
+    let store: StoredMailboxes
     let digests: MailboxDigests
     /// The way back.
     package let replies: ReplyBoard
@@ -64,7 +64,7 @@ package final class MailboxDoor: LiveDoor {
     private static let cleaningInterval: Duration = .seconds(60)
 
     package init(
-        settings: Settings, store: any Mailboxes, digests: MailboxDigests, replies: ReplyBoard,
+        settings: Settings, store: StoredMailboxes, digests: MailboxDigests, replies: ReplyBoard,
         room: BufferRoom = BufferRoom()
     ) {
         self.settings = settings

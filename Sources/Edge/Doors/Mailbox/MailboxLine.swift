@@ -1,6 +1,5 @@
 import Encodings
 import JSONCoding
-import Registrations
 import Relay
 
 /// A line to a reader, as ntfy writes it.

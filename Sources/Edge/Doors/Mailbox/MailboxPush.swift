@@ -1,7 +1,6 @@
 import Encodings
 import HTTP1
 import JSONCoding
-import Registrations
 import Relay
 
 /// A request of a server of apps to a provider of UnifiedPush (UnifiedPush/specifications, `server.md`), at the paths and

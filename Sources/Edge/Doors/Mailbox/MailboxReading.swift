@@ -1,7 +1,6 @@
 import Encodings
 import HTTP1
 import Reactor
-import Registrations
 import Relay
 
 /// One reader's open answer: what lies in its mailboxes behind the last that it was sent.

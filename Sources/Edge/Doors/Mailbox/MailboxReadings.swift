@@ -1,5 +1,4 @@
 import Reactor
-import Registrations
 import Relay
 
 /// The readings that are open, by whose they are and by what they read.

@@ -1,6 +1,6 @@
 import Encodings
 import HTTP1
-import Registrations
+import Relay
 
 /// A reader's request: `GET /<topic>[,<topic>]/json`, in ntfy's words (binwiederhier/ntfy, docs/subscribe/api.md).
 struct MailboxRequest: Equatable {

@@ -1,5 +1,5 @@
 import Encodings
-import Registrations
+import Relay
 
 /// Reads the point from which a reader begins, as ntfy reads it (binwiederhier/ntfy, `parseSince`).
 extension MailboxSince {

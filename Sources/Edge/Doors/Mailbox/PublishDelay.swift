@@ -1,5 +1,5 @@
 import Encodings
-import Registrations
+import Relay
 
 /// When a text is to be published that is not to be published now (binwiederhier/ntfy, docs/publish.md, "Scheduled delivery").
 enum PublishDelay {

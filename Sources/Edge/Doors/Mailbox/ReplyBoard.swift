@@ -1,7 +1,7 @@
 import Crypto
 import Encodings
+import Persistence
 import Reactor
-import Registrations
 import Relay
 
 /// The way back: holds what a phone says to its Bisq, and the other way round, until the other one fetches it. One for all
@@ -55,7 +55,7 @@ package final class ReplyBoard {
         }
     }
 
-    private let store: any MailboxReplies
+    private let store: StoredMailboxes
     private let digests: MailboxDigests
     private let bounds: MailboxReplyBounds
     /// By their mailboxes, the oldest first.
@@ -69,7 +69,7 @@ package final class ReplyBoard {
     package nonisolated static let longestWait: Duration = .seconds(120)
 
     package init(
-        store: any MailboxReplies, digests: MailboxDigests, bounds: MailboxReplyBounds = MailboxReplyBounds()
+        store: StoredMailboxes, digests: MailboxDigests, bounds: MailboxReplyBounds = MailboxReplyBounds()
     ) {
         (self.store, self.digests, self.bounds) = (store, digests, bounds)
     }
@@ -82,7 +82,7 @@ package final class ReplyBoard {
 
     /// Keeps a reply; a repetition is kept once.
     ///
-    /// - Parameter sealed: At most ``Registrations/MailboxReply/longest`` bytes.
+    /// - Parameter sealed: At most ``MailboxReply/longest`` bytes.
     package func post(_ sealed: [UInt8], at place: Place) async throws(Refusal) {
         let key = key(of: place)
         let result: MailboxReplyResult

@@ -1,6 +1,6 @@
 import Encodings
 import HTTP1
-import Registrations
+import Relay
 
 /// The way back over HTTP: `POST /v1/replies/<channel>` leaves a reply, `GET` fetches what waits. Both show the mailbox's
 /// address as a token.

@@ -1,6 +1,5 @@
 import Encodings
 import Reactor
-import Registrations
 import Relay
 import Wire
 

@@ -1,4 +1,3 @@
-import Registrations
 import Relay
 
 /// Who brought which of the phones that nobody has pushed to yet, since this process began.

@@ -1,7 +1,6 @@
 import Crypto
 import Encodings
 import JSONCoding
-import Registrations
 import Relay
 import Status
 

@@ -1,8 +1,8 @@
 import Crypto
 import Dispatching
 import Logging
+import Persistence
 import Reactor
-import Registrations
 import Relay
 import Status
 
@@ -40,7 +40,7 @@ package final class StatusServer {
 
     private let settings: Settings
     private let key: Secp256k1.PrivateKey
-    private let registrations: any StatusRegistrations
+    private let registrations: StoredStatusRegistrations
     private let dispatcher: Dispatcher
     let figures: DoorCounter
     private let digest: KeyedDigest
@@ -54,7 +54,7 @@ package final class StatusServer {
 
     /// - Parameter digestKey: the node's, under which it keeps what must not be read from its disk.
     package init(
-        settings: Settings, key: Secp256k1.PrivateKey, registrations: any StatusRegistrations,
+        settings: Settings, key: Secp256k1.PrivateKey, registrations: StoredStatusRegistrations,
         dispatcher: Dispatcher, digestKey: Secret, log: Logger
     ) {
         self.settings = settings

@@ -1,7 +1,6 @@
 import Metrics
 import Outbound
 import Reactor
-import Registrations
 import Relay
 
 /// The way into the mailboxes of this node: what lies there has left the outbox, and is delivered when its phone says that

@@ -1,9 +1,8 @@
 import Encodings
-import Registrations
 import Relay
 
-/// ``Registrations/BitwardenDevices`` in the outbox's store.
-package struct StoredBitwardenDevices: BitwardenDevices {
+/// The phones that self-hosted Bitwarden servers have registered, in the store. Each call is a transaction.
+package struct StoredBitwardenDevices: Sendable {
     private let file: OutboxStore
 
     /// Makes the tables if they are not there, those of ``Installations`` as well.
@@ -13,6 +12,12 @@ package struct StoredBitwardenDevices: BitwardenDevices {
         self.file = file
     }
 
+    /// Puts a device in the place of the one with its id. Durable when it returns.
+    ///
+    /// - Parameters:
+    ///   - now: milliseconds since 1970.
+    ///   - limit: devices of one installation.
+    /// - Returns: `false` when there is no room for a further one.
     package func put(_ device: BitwardenDevice, at now: Int64, limit: Int) async throws(OutboxError) -> Bool {
         try await file.write(BitwardenTables.self) { tables throws(StoreError) in
             try tables.put(device, at: now, limit: limit)
@@ -25,6 +30,7 @@ package struct StoredBitwardenDevices: BitwardenDevices {
         }
     }
 
+    /// Makes devices members of an organization, or ends that. Those that are not known are skipped.
     package func change(
         _ organization: Digest, of devices: [Digest], isMember: Bool
     ) async throws(OutboxError) {
@@ -33,6 +39,9 @@ package struct StoredBitwardenDevices: BitwardenDevices {
         }
     }
 
+    /// The phones that something is for, each once, in the order of their registration.
+    ///
+    /// - Parameter acting: the app installation that is left out.
     package func phones(
         of target: BitwardenDevice.Target, except acting: Digest?
     ) async throws(OutboxError) -> [BitwardenDevice.Phone] {
@@ -41,6 +50,7 @@ package struct StoredBitwardenDevices: BitwardenDevices {
         }
     }
 
+    /// Forgets what was registered for a dead push token up to a time (milliseconds since 1970).
     package func forget(_ phone: BitwardenDevice.Phone, registeredUntil time: Int64) async throws(OutboxError)
     {
         try await file.write(BitwardenTables.self) { tables throws(StoreError) in

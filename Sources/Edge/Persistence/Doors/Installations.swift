@@ -1,8 +1,7 @@
-import Registrations
 import Relay
 
-/// ``Registrations/Installations`` in the outbox's store.
-package struct StoredInstallations: Installations {
+/// The installations in the store. Each call is a transaction.
+package struct StoredInstallations: Sendable {
     private let file: OutboxStore
 
     /// Makes the tables if they are not there.
@@ -11,6 +10,7 @@ package struct StoredInstallations: Installations {
         self.file = file
     }
 
+    /// Adds one, or puts it in the place of the one with its id. Durable when it returns.
     package func put(_ installation: Installation) async throws(OutboxError) {
         try await file.write(InstallationTables.self) { tables throws(StoreError) in
             try tables.put(installation)

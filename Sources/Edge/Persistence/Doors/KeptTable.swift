@@ -1,5 +1,4 @@
 import Encodings
-import Registrations
 import Relay
 
 /// A value of a row that leaves the store, in the open.

@@ -1,4 +1,3 @@
-import Registrations
 import Relay
 
 /// Messages that publishers want published later. None is a message of its mailbox before its time, when it gets a number

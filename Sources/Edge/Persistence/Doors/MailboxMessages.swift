@@ -1,4 +1,3 @@
-import Registrations
 import Relay
 
 /// The messages in the mailboxes, and how far their readers have come.

@@ -1,4 +1,3 @@
-import Registrations
 import Relay
 
 /// Who publishes to mailboxes. The operator's commands make the rows.

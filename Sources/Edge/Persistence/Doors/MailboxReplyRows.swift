@@ -1,4 +1,3 @@
-import Registrations
 import Relay
 
 /// The replies on the way back, in the tables of the mailboxes.
@@ -170,7 +169,14 @@ final class MailboxReplyRows {
     }
 }
 
-extension StoredMailboxes: MailboxReplies {
+/// The way back: replies in mailboxes.
+extension StoredMailboxes {
+    /// Keeps a reply, once. Durable when it returns.
+    ///
+    /// - Parameters:
+    ///   - address: The mailbox's.
+    ///   - digest: Of the channel and what is sealed.
+    ///   - now: Milliseconds since 1970.
     package func post(
         _ sealed: [UInt8], digest: Digest, in channel: Digest, by address: Digest, at now: Int64,
         within bounds: MailboxReplyBounds
@@ -186,6 +192,10 @@ extension StoredMailboxes: MailboxReplies {
         }
     }
 
+    /// Returns the replies in a channel of a mailbox, the oldest first.
+    ///
+    /// - Parameter acknowledged: Up to this number they are deleted before.
+    /// - Returns: `nil`: there is no such mailbox.
     package func replies(
         in channel: Digest, of address: Digest, acknowledging acknowledged: Int64, at now: Int64
     ) async throws(OutboxError) -> [MailboxReply]? {
@@ -205,6 +215,7 @@ extension StoredMailboxes: MailboxReplies {
         }
     }
 
+    /// The last replies of channels that have got any behind that number, whichever node took them.
     package func replyNews(behind number: Int64) async throws(OutboxError) -> [MailboxReplyPlace] {
         try await file.read(MailboxTables.self) { tables throws(StoreError) in
             try tables.replies.news(behind: number)

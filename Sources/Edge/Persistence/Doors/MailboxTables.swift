@@ -1,5 +1,4 @@
 import Encodings
-import Registrations
 import Relay
 
 /// The statements of the mailboxes. The operator's commands make them; the node fills them, and deletes what was fetched.

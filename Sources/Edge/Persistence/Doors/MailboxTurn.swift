@@ -1,4 +1,4 @@
-import Registrations
+import Relay
 
 /// Nodes of one database put messages into mailboxes one after the other, and tell their readers.
 final class MailboxTurn {

@@ -1,4 +1,4 @@
-import Registrations
+import Relay
 
 /// The registrations of doors, as the operator's commands see them, also beside the node that runs: doors ask their tables
 /// each time.

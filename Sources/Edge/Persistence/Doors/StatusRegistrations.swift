@@ -1,8 +1,11 @@
-import Registrations
 import Relay
 
-/// ``Registrations/StatusRegistrations`` in the outbox's store.
-package struct StoredStatusRegistrations: StatusRegistrations {
+/// Who registered with the door for Status' clients, and which messages were handled, in the store. Each call is a
+/// transaction.
+///
+/// Rows are found by keyed digests. Of a phone that has unregistered, or whose device token is dead, nothing is left
+/// but those and the version.
+package struct StoredStatusRegistrations: Sendable {
     private let file: OutboxStore
     private let limits: StatusRegistration.Limits
 
@@ -13,10 +16,16 @@ package struct StoredStatusRegistrations: StatusRegistrations {
         self.limits = limits
     }
 
+    /// Also of one that is not registered any more.
     package func version(of key: StatusRegistration.Key) async throws(OutboxError) -> UInt64? {
         try await file.read(StatusTables.self) { tables throws(StoreError) in try tables.version(of: key) }
     }
 
+    /// Puts a registration in the place of an older one. Durable when it returns.
+    ///
+    /// - Parameters:
+    ///   - registration: `nil`: unregistered; where nothing is known nothing is kept.
+    ///   - now: milliseconds since 1970.
     package func put(
         _ registration: [UInt8]?, of key: StatusRegistration.Key, version: UInt64, at now: Int64
     ) async throws(OutboxError) -> StatusRegistration.PutResult {
@@ -25,24 +34,33 @@ package struct StoredStatusRegistrations: StatusRegistrations {
         }
     }
 
+    /// Remembers that a push was delivered.
+    ///
+    /// - Parameter now: milliseconds since 1970.
     package func noteUse(of key: StatusRegistration.Key, at now: Int64) async throws(OutboxError) {
         try await file.write(StatusTables.self) { tables throws(StoreError) in
             try tables.noteUse(of: key, at: now)
         }
     }
 
+    /// Lets go of a phone that nobody has pushed to.
     package func removeUnused(_ key: StatusRegistration.Key) async throws(OutboxError) {
         try await file.write(StatusTables.self) { tables throws(StoreError) in
             try tables.removeUnused(key)
         }
     }
 
+    /// Unregisters what still has this version.
     package func forget(_ key: StatusRegistration.Key, version: UInt64) async throws(OutboxError) {
         try await file.write(StatusTables.self) { tables throws(StoreError) in
             try tables.forget(key, version: version)
         }
     }
 
+    /// Goes through the registrations of these clients.
+    ///
+    /// - Parameter body: takes the client's place in `owners` and the registration, on the store's thread; `false`
+    ///   ends it.
     package func reduce<Value: Sendable>(
         _ owners: [Digest], into initial: Value,
         _ body: @Sendable (inout Value, Int, [UInt8]) -> Bool
@@ -56,6 +74,10 @@ package struct StoredStatusRegistrations: StatusRegistrations {
         }
     }
 
+    /// Returns the answer that a handled message got; else what `body` makes of these installations' registrations.
+    ///
+    /// - Parameter body: on the store's thread, once for each installation; takes its places in `keys`, and `nil` for
+    ///   what is not registered; returns as many values.
     package func look<Value: Sendable>(
         for message: Digest, _ keys: [StatusRegistration.Key],
         _ body: @Sendable ([Int], StatusRegistration.Kept?) -> [Value]
@@ -72,6 +94,10 @@ package struct StoredStatusRegistrations: StatusRegistrations {
         }
     }
 
+    /// Remembers the results of a message, and forgets those that were handled before a time. Durable when it returns.
+    ///
+    /// - Parameters:
+    ///   - now: milliseconds since 1970, as `forgotten`.
     package func remember(
         _ message: Digest, _ results: [UInt8], at now: Int64, forgettingBefore forgotten: Int64
     ) async throws(OutboxError) {

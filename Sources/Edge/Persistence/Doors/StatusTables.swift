@@ -1,5 +1,4 @@
 import Crypto
-import Registrations
 import Relay
 
 /// The statements of ``StatusRegistrations``.

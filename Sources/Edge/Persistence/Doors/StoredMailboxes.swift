@@ -1,8 +1,7 @@
-import Registrations
 import Relay
 
-/// ``Registrations/Mailboxes`` in the outbox's store.
-package struct StoredMailboxes: Mailboxes {
+/// The mailboxes and what lies in them, in the store. Each call is a transaction.
+package struct StoredMailboxes: Sendable {
     let file: OutboxStore
 
     /// Makes the tables if they are not there.
@@ -11,6 +10,7 @@ package struct StoredMailboxes: Mailboxes {
         self.file = file
     }
 
+    /// All, and a number that another process's change makes another one; `nil` while it is the same.
     package func all(
         unless known: Int64?
     ) async throws(OutboxError) -> (version: Int64, mailboxes: [Mailbox])? {
@@ -20,6 +20,10 @@ package struct StoredMailboxes: Mailboxes {
         }
     }
 
+    /// Makes a topic of UnifiedPush. If its reader has as many as may be, the one that was read the longest ago goes, but
+    /// none of those that are read now.
+    ///
+    /// - Returns: All mailboxes.
     package func add(
         pushTopic mailbox: Mailbox, address: Digest, at time: Int64, sparing read: Set<Int64>
     ) async throws(OutboxError) -> [Mailbox] {
@@ -31,16 +35,21 @@ package struct StoredMailboxes: Mailboxes {
         }
     }
 
+    /// These topics are read.
     package func touch(_ mailboxes: Set<Int64>, at time: Int64) async throws(OutboxError) {
         try await file.write(MailboxTables.self) { tables throws(StoreError) in
             for mailbox in mailboxes { try tables.touch(mailbox, at: time) }
         }
     }
 
+    /// Returns what lies in all mailboxes together.
     package func held() async throws(OutboxError) -> (messages: Int, bytes: Int) {
         try await file.read(MailboxTables.self) { tables throws(StoreError) in try tables.messages.held() }
     }
 
+    /// Puts a message into the mailbox of an address, once. Durable when it returns.
+    ///
+    /// - Parameter identity: The outbox's notification that leaves it with this commit; `nil`: none.
     package func put(
         _ message: MailboxMessage, to address: Digest, keeping identity: Digest?,
         within bounds: MailboxBounds
@@ -51,6 +60,9 @@ package struct StoredMailboxes: Mailboxes {
         }
     }
 
+    /// Puts what has waited for its time into its mailbox, the first some of it in one commit.
+    ///
+    /// - Parameter time: Milliseconds since 1970.
     package func deliver(
         dueAt time: Int64, within bounds: MailboxBounds
     ) async throws(OutboxError) -> MailboxDelivery {
@@ -64,6 +76,11 @@ package struct StoredMailboxes: Mailboxes {
         }
     }
 
+    /// Returns the point from which a reader of these mailboxes begins.
+    ///
+    /// - Parameter mailboxes: With its number among their registered readers, as far as what it says is an acknowledgement:
+    ///   the first one delivers a message, and what all of them have acknowledged is deleted.
+    /// - Returns: Also what has come to its end by that.
     package func begin(
         _ since: MailboxSince, of mailboxes: [(mailbox: Int64, reader: Int64?)]
     ) async throws(OutboxError) -> (places: [MailboxPlace], ends: [KeptEnd]) {
@@ -78,6 +95,9 @@ package struct StoredMailboxes: Mailboxes {
         }
     }
 
+    /// The next messages of some mailboxes, in the order in which they came.
+    ///
+    /// - Parameter now: Milliseconds since 1970: what has expired is left out.
     package func messages(
         behind places: [MailboxPlace], at now: Int64, limit: Int
     ) async throws(OutboxError) -> [(mailbox: Int64, message: MailboxMessage)] {
@@ -86,6 +106,9 @@ package struct StoredMailboxes: Mailboxes {
         }
     }
 
+    /// A client that is these registered readers has shown all messages up to this number.
+    ///
+    /// - Returns: What has come to its end by that.
     package func acknowledge(
         _ number: Int64, by readers: [Int64]
     ) async throws(OutboxError) -> [KeptEnd] {
@@ -94,12 +117,16 @@ package struct StoredMailboxes: Mailboxes {
         }
     }
 
+    /// The last messages of mailboxes that have got any behind that number, whichever node put them there.
     package func news(behind number: Int64) async throws(OutboxError) -> [MailboxPlace] {
         try await file.read(MailboxTables.self) { tables throws(StoreError) in
             try tables.messages.turn.news(behind: number)
         }
     }
 
+    /// Deletes what expired before a time (milliseconds since 1970).
+    ///
+    /// - Returns: What nobody has acknowledged of it, or of what went with its mailbox.
     package func forget(expiredBefore time: Int64) async throws(OutboxError) -> [KeptEnd] {
         try await file.write { store throws(StoreError) in
             let tables = store.tables(MailboxTables.self)

@@ -4,7 +4,7 @@ import Node
 import Pointing
 import Programs
 import QR
-import Registrations
+import Relay
 
 extension Mailbox.Show: ExpressibleByArgument {}
 

@@ -1,5 +1,3 @@
-import Relay
-
 /// The way back: what a phone says to its Bisq, or Bisq's agent to the phone, until the other one fetches it. The node can
 /// open none of it.
 package struct MailboxReply: Equatable, Sendable {
@@ -44,29 +42,4 @@ package enum MailboxReplyResult: Equatable, Sendable {
     case stored
     case full
     case noSuchMailbox
-}
-
-/// Replies in the store. Each call is a transaction.
-package protocol MailboxReplies: Sendable {
-    /// Keeps a reply, once. Durable when it returns.
-    ///
-    /// - Parameters:
-    ///   - address: The mailbox's.
-    ///   - digest: Of the channel and what is sealed.
-    ///   - now: Milliseconds since 1970.
-    func post(
-        _ sealed: [UInt8], digest: Digest, in channel: Digest, by address: Digest, at now: Int64,
-        within bounds: MailboxReplyBounds
-    ) async throws(OutboxError) -> MailboxReplyResult
-
-    /// Returns the replies in a channel of a mailbox, the oldest first.
-    ///
-    /// - Parameter acknowledged: Up to this number they are deleted before.
-    /// - Returns: `nil`: there is no such mailbox.
-    func replies(
-        in channel: Digest, of address: Digest, acknowledging acknowledged: Int64, at now: Int64
-    ) async throws(OutboxError) -> [MailboxReply]?
-
-    /// The last replies of channels that have got any behind that number, whichever node took them.
-    func replyNews(behind number: Int64) async throws(OutboxError) -> [MailboxReplyPlace]
 }

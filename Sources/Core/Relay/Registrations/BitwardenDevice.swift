@@ -1,5 +1,4 @@
 import Encodings
-import Relay
 
 /// One device of one user of a self-hosted Bitwarden server.
 ///
@@ -50,30 +49,4 @@ package struct BitwardenDevice: Equatable, Sendable {
         case user(Digest)
         case organization(Digest)
     }
-}
-
-/// The phones that self-hosted Bitwarden servers have registered, in the store. Each call is a transaction.
-package protocol BitwardenDevices: Sendable {
-    /// Puts a device in the place of the one with its id. Durable when it returns.
-    ///
-    /// - Parameters:
-    ///   - now: milliseconds since 1970.
-    ///   - limit: devices of one installation.
-    /// - Returns: `false` when there is no room for a further one.
-    func put(_ device: BitwardenDevice, at now: Int64, limit: Int) async throws(OutboxError) -> Bool
-
-    func remove(_ device: Digest) async throws(OutboxError)
-
-    /// Makes devices members of an organization, or ends that. Those that are not known are skipped.
-    func change(_ organization: Digest, of devices: [Digest], isMember: Bool) async throws(OutboxError)
-
-    /// The phones that something is for, each once, in the order of their registration.
-    ///
-    /// - Parameter acting: the app installation that is left out.
-    func phones(
-        of target: BitwardenDevice.Target, except acting: Digest?
-    ) async throws(OutboxError) -> [BitwardenDevice.Phone]
-
-    /// Forgets what was registered for a dead push token up to a time (milliseconds since 1970).
-    func forget(_ phone: BitwardenDevice.Phone, registeredUntil time: Int64) async throws(OutboxError)
 }

@@ -1,5 +1,4 @@
 import Encodings
-import Relay
 
 /// Who may use a door that asks for a name and a key, as the operator made them: what the store keeps of one.
 package struct Installation: Equatable, Sendable {
@@ -16,12 +15,4 @@ package struct Installation: Equatable, Sendable {
         self.isEnabled = isEnabled
         self.addedAt = addedAt
     }
-}
-
-/// The installations in the store. Each call is a transaction.
-package protocol Installations: Sendable {
-    /// Adds one, or puts it in the place of the one with its id. Durable when it returns.
-    func put(_ installation: Installation) async throws(OutboxError)
-
-    func installation(_ id: String) async throws(OutboxError) -> Installation?
 }

@@ -1,5 +1,4 @@
 import Encodings
-import Relay
 
 /// A place where notifications lie until their phones fetch them: what the store keeps of one, beside its messages.
 ///
@@ -219,66 +218,4 @@ package enum MailboxPutResult: Equatable, Sendable {
     case stored(Int64)
     case full
     case noSuchMailbox
-}
-
-/// The mailboxes and what lies in them, in the store. Each call is a transaction.
-package protocol Mailboxes: Sendable {
-    /// All, and a number that another process's change makes another one; `nil` while it is the same.
-    func all(unless known: Int64?) async throws(OutboxError) -> (version: Int64, mailboxes: [Mailbox])?
-
-    /// Makes a topic of UnifiedPush. If its reader has as many as may be, the one that was read the longest ago goes, but
-    /// none of those that are read now.
-    ///
-    /// - Returns: All mailboxes.
-    func add(
-        pushTopic mailbox: Mailbox, address: Digest, at time: Int64, sparing read: Set<Int64>
-    ) async throws(OutboxError) -> [Mailbox]
-
-    /// These topics are read.
-    func touch(_ mailboxes: Set<Int64>, at time: Int64) async throws(OutboxError)
-
-    /// Returns what lies in all mailboxes together.
-    func held() async throws(OutboxError) -> (messages: Int, bytes: Int)
-
-    /// Puts a message into the mailbox of an address, once. Durable when it returns.
-    ///
-    /// - Parameter identity: The outbox's notification that leaves it with this commit; `nil`: none.
-    func put(
-        _ message: MailboxMessage, to address: Digest, keeping identity: Digest?,
-        within bounds: MailboxBounds
-    ) async throws(OutboxError) -> MailboxPut
-
-    /// Puts what has waited for its time into its mailbox, the first some of it in one commit.
-    ///
-    /// - Parameter time: Milliseconds since 1970.
-    func deliver(dueAt time: Int64, within bounds: MailboxBounds) async throws(OutboxError) -> MailboxDelivery
-
-    /// The last messages of mailboxes that have got any behind that number, whichever node put them there.
-    func news(behind number: Int64) async throws(OutboxError) -> [MailboxPlace]
-
-    /// Returns the point from which a reader of these mailboxes begins.
-    ///
-    /// - Parameter mailboxes: With its number among their registered readers, as far as what it says is an acknowledgement:
-    ///   the first one delivers a message, and what all of them have acknowledged is deleted.
-    /// - Returns: Also what has come to its end by that.
-    func begin(
-        _ since: MailboxSince, of mailboxes: [(mailbox: Int64, reader: Int64?)]
-    ) async throws(OutboxError) -> (places: [MailboxPlace], ends: [KeptEnd])
-
-    /// The next messages of some mailboxes, in the order in which they came.
-    ///
-    /// - Parameter now: Milliseconds since 1970: what has expired is left out.
-    func messages(
-        behind places: [MailboxPlace], at now: Int64, limit: Int
-    ) async throws(OutboxError) -> [(mailbox: Int64, message: MailboxMessage)]
-
-    /// A client that is these registered readers has shown all messages up to this number.
-    ///
-    /// - Returns: What has come to its end by that.
-    func acknowledge(_ number: Int64, by readers: [Int64]) async throws(OutboxError) -> [KeptEnd]
-
-    /// Deletes what expired before a time (milliseconds since 1970).
-    ///
-    /// - Returns: What nobody has acknowledged of it, or of what went with its mailbox.
-    func forget(expiredBefore time: Int64) async throws(OutboxError) -> [KeptEnd]
 }
