@@ -190,7 +190,8 @@ let package = Package(
             dependencies: [
                 "Encodings", "Lab", "LabParts", "Client", "Wire", "Reactor", "Crypto", "Relay", "Dispatching",
                 "Gateways",
-                "HTTP1", "CSupport", "Doors", "Persistence", "Programs", arguments, log,
+                "HTTP1", "CSupport", "Doors", "Persistence", "Programs", "Tor", arguments,
+                log,
                 .product(name: "Histogram", package: "hdrhistogram-swift"),
             ],
             path: "Tests/Benchmarks", swiftSettings: checked),

@@ -63,16 +63,18 @@ final class Bench {
     /// - Parameters:
     ///   - database: Where the node keeps what it stores; `nil`: in a file.
     ///   - network: The tor that serves the node's onion address; `nil`: one without a network.
+    ///   - console: A place where its console listens; empty: it has none.
     ///   - starter: The node is what comes last in its arguments; none: the node itself.
     func withNode<Result>(
         delay: Int = 0, streams: Int = 1000, writeBehind: Double = 0.25, readers: Int = 500,
         isTimed: Bool = false, hasWork: Bool = true, in database: LabDatabase? = nil,
-        over network: LabTor? = nil, startedBy starter: [String]? = nil,
+        over network: LabTor? = nil, console: String = "",
+        startedBy starter: [String]? = nil,
         on core: Core = .measured, _ body: (NodeUnderTest) async throws -> Result
     ) async throws -> Result {
         try await withGateway(
             delay: delay, streams: streams, writeBehind: writeBehind, readers: readers, isTimed: isTimed,
-            hasWork: hasWork, in: database, over: network
+            hasWork: hasWork, in: database, over: network, console: console
         ) {
             gateway in
             let child = try Child(
@@ -99,7 +101,8 @@ final class Bench {
     func withGateway<Result>(
         delay: Int = 0, streams: Int = 1000, writeBehind: Double = 0.25, readers: Int = 500,
         isTimed: Bool = false, hasWork: Bool = true, in database: LabDatabase? = nil,
-        over network: LabTor? = nil, _ body: (Gateway) async throws -> Result
+        over network: LabTor? = nil, console: String = "",
+        _ body: (Gateway) async throws -> Result
     ) async throws -> Result {
         let control = network.map { "\($0.control)" } ?? "unix:\(directory.path)/tor/control"
         let world = try LabDirectory()
@@ -107,7 +110,7 @@ final class Bench {
             [
                 "gateway", "--directory", world.path, "--delay", "\(delay)", "--streams", "\(streams)",
                 "--write-behind", "\(writeBehind)", "--readers", "\(readers)",
-                "--storage-url", database?.url ?? "",
+                "--storage-url", database?.url ?? "", "--console", console,
                 "--peers", "\(peers)", "--http", "\(http)", "--web-push", "\(webPush)",
                 "--control", control,
                 "--cookie", network?.cookieFile ?? "\(directory.path)/tor/cookie",

@@ -30,6 +30,7 @@ struct GatewayCommand: AsyncParsableCommand {
     )
     var timed = false
     @Flag(help: "The node's onion.proof_of_work is false.") var withoutWork = false
+    @Option(help: "A place of the node's console.listen; empty: it has no console.") var console = ""
     @Option(help: "tor's control port for the node.") var control = "127.0.0.1:9051"
     @Option(help: "tor's cookie file for the node.") var cookie = ""
 
@@ -159,6 +160,8 @@ struct GatewayCommand: AsyncParsableCommand {
           url: "\(storageURL)"
         management:
           listen: unix:\(directory)/management
+        console:
+          listen: [\(console.isEmpty ? "" : "\"\(console)\"")]
 
         """
     }

@@ -23,6 +23,11 @@ struct MeasureCommand: AsyncParsableCommand {
             "With rows of two nodes also the statements that PostgreSQL spends most time on, to standard error."
     )
     var statements = false
+    @Option(
+        help:
+            "Seconds from a console's last page until its memory is looked at; by default 600, with --quick 60."
+    )
+    var consoleRest: Int?
     @Option(help: "Only these rows, by the beginning of their names.") var only: [String] = []
 
     func run() async throws {
@@ -53,7 +58,9 @@ struct MeasureCommand: AsyncParsableCommand {
     @EventLoop
     private func measure() async throws -> Results {
         let bench = try await Bench(node: node)
-        var rows = Rows(bench, isQuick: quick, listsStatements: statements)
+        var rows = Rows(
+            bench, isQuick: quick, listsStatements: statements,
+            consoleRest: .seconds(consoleRest ?? (quick ? 60 : 600)))
         let chosen = Rows.all.filter { row in
             only.isEmpty || only.contains { row.name.hasPrefix($0) }
         }

@@ -15,8 +15,11 @@ struct Rows {
     let bench: Bench
     let isQuick: Bool
     let listsStatements: Bool
+    /// How long a console is left alone before its memory is looked at.
+    let consoleRest: Duration
 
-    init(_ bench: Bench, isQuick: Bool, listsStatements: Bool) {
+    init(_ bench: Bench, isQuick: Bool, listsStatements: Bool, consoleRest: Duration) {
+        self.consoleRest = consoleRest
         self.bench = bench
         self.isQuick = isQuick
         self.listsStatements = listsStatements
@@ -45,6 +48,8 @@ struct Rows {
         Row(name: "disk", rounds: 3) { try await $0.measureDisk() },
         Row(name: "tor", rounds: 1) { try await $0.measureTor() },
         Row(name: "life", rounds: 1) { try await $0.measureLife() },
+        Row(name: "console, memory", rounds: 1) { try await $0.measureConsoleMemory() },
+        Row(name: "console, flood", rounds: 1) { try await $0.measureConsoleFlood() },
         Row(name: "binary", rounds: 1) { try await $0.measureBinary() },
     ]
 

@@ -20,7 +20,7 @@ extension Rows {
         await network.stop()
     }
 
-    private struct Times {
+    struct Times {
         var ping: Latency?
         var receipt: Latency?
         var accepted: Latency?
@@ -96,7 +96,7 @@ extension Rows {
     }
 
     /// One at a time, in turn: nothing waits for anything else.
-    private func times(of peer: BisqPeer, count: Int) async throws -> Times {
+    func times(of peer: BisqPeer, count: Int) async throws -> Times {
         var pings = LatencyCounter()
         var receipts = LatencyCounter()
         var outcomes = LatencyCounter()
