@@ -206,7 +206,6 @@ private final class Crowd {
             }
             while let time = await group.next() { note(time) }
         }
-        let took = (ContinuousClock.now - begun) / .seconds(1)
         let tor = try figures().tor.threadTime(since: torBefore)
         let connected = Double(times.latency?.count ?? 0)
         return Report(
@@ -215,7 +214,6 @@ private final class Crowd {
                 // Of nine in ten: one that hangs is not what the machine takes.
                 ("connected", "1/s", ninth.map { Double(count * 9 / 10) / ($0 / .seconds(1)) } ?? .nan),
                 ("its tor", "CPU us", tor * 1e6 / connected),
-                ("its tor's share", "% of a core", 100 * tor / took),
                 ("dial p50", "ms", times.latency?.median ?? .nan),
                 ("dial p99", "ms", times.latency?.p99 ?? .nan),
                 ("failed", "of 100", 100 * (Double(count) - connected) / Double(count)),
