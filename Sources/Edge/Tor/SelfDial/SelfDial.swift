@@ -11,8 +11,10 @@ import Reactor
 @EventLoop
 final class SelfDial {
     private(set) var figures = SelfDialFigures()
-    /// Clients that come meanwhile may be the node itself.
-    var isCalling: Bool { isCallingOwn || isCallingFront }
+    /// Clients of which tor tells now may be the node itself: circuits are told up to a second late.
+    var isCalling: Bool { isCallingOwn || isCallingFront || .now - lastReached < .seconds(2) }
+    /// When a call came through last.
+    private var lastReached = ContinuousClock.now - .seconds(2)
     private var isCallingOwn = false
     private var isCallingFront = false
     /// Whether calls say anything: `false` when there is no way to make them.
@@ -100,6 +102,7 @@ final class SelfDial {
         var reply = SelfDialReply(.unreached("tor accepts no SOCKS connections"))
         if let route { reply = await answers(by: route) }
         isCallingOwn = false
+        if reply.answer == .own { lastReached = .now }
         if round == self.round, hasSocks || settings.needsSocks { take(reply.answer, after: .now - begun) }
         guard isActive, round == self.round else {
             reply.line?.close()
