@@ -51,29 +51,43 @@ struct BrowserTests {
         let browser = try Browser()
         defer { browser.close() }
         let axe = try #require(Browser.axe)
-        let script = """
-            window.onload = async () => {
-              const found = await axe.run(document);
-              document.title = "axe " + found.violations.map(({id, nodes}) => `${id}: ${nodes[0].html}`).join("; ");
-            };
-            """
+        var frames = ""
         for (name, report) in Self.pages {
             // Without its own script, which would ask this file for news.
             let page = String(decoding: StatusPage.html(of: report), as: UTF8.self)
-                .replacing(
-                    "<script>\(StatusPage.script)</script>",
-                    with: "<script>\(axe)</script><script>\(script)</script>")
-            try browser.write(Array(page.utf8), to: "axe.html")
-            for scheme in [1, 0] {
-                for size in ["390,3400", "1280,2200"] {
-                    let dom = try browser.run([
-                        "--dump-dom", "--virtual-time-budget=20000", "--window-size=\(size)",
-                        "--blink-settings=preferredColorScheme=\(scheme)", browser.url("axe.html"),
-                    ])
-                    let title = try #require(dom.firstMatch(of: /<title>([^<]*)<\/title>/)).output.1
-                    #expect(title == "axe ", "\(name) \(scheme) \(size)")
-                }
+                .replacing("<script>\(StatusPage.script)</script>", with: "<script>\(axe)</script>")
+            try browser.write(Array(page.utf8), to: "\(name)-axe.html")
+            for (width, height) in [(390, 3400), (1280, 2200)] {
+                frames +=
+                    "<iframe id=\"\(name)-\(width)\" src=\"\(name)-axe.html\" width=\"\(width)\" height=\"\(height)\"></iframe>"
             }
+        }
+        let script = """
+            window.onload = async () => {
+              const found = [];
+              for (const frame of document.querySelectorAll("iframe")) {
+                const page = frame.contentWindow;
+                const result = await page.axe.run(page.document);
+                const faults = result.violations.map(({id, nodes}) => `${id}: ${nodes[0].html}`);
+                const scheme = page.matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+                found.push(`${frame.id}-${scheme} ${faults.join("; ")}`);
+              }
+              document.title = found.join("|");
+            };
+            """
+        let style = "<style>:root{color-scheme:light dark}</style>"
+        let page = "<!DOCTYPE html>\(style)\(frames)<script>\(script)</script>"
+        try browser.write(Array(page.utf8), to: "axe.html")
+        for (scheme, number) in [("light", 1), ("dark", 0)] {
+            let dom = try browser.run([
+                "--dump-dom", "--virtual-time-budget=60000",
+                "--blink-settings=preferredColorScheme=\(number)", browser.url("axe.html"),
+            ])
+            let title = try #require(dom.firstMatch(of: /<title>([^<]*)<\/title>/)).output.1
+            let expected = Self.pages.flatMap { name, _ in
+                ["\(name)-390-\(scheme) ", "\(name)-1280-\(scheme) "]
+            }
+            #expect(title.split(separator: "|").map(String.init) == expected)
         }
     }
 
