@@ -212,6 +212,13 @@ faults = [
         screens_checks.every_screen_is_accessible_in_light_and_dark,
     ),
     (
+        "the list stands still on a busy page",
+        "screens/list.js",
+        "changes.at(-1)",
+        "changes[0]",
+        screens_checks.an_end_that_went_and_came_while_the_page_was_busy_is_drawn,
+    ),
+    (
         "focus is not seen",
         "style.css",
         ":focus-visible { outline: 3px",

@@ -70,8 +70,8 @@ function days(pushes) {
     drawMore(drawn);
     if (next === pushes.length) return list;
     const end = element("div", { class: "more", "aria-hidden": "true" });
-    const watcher = new IntersectionObserver(([entry]) => {
-        if (!entry.isIntersecting) return;
+    const watcher = new IntersectionObserver((changes) => {
+        if (!changes.at(-1).isIntersecting) return; // It may have gone and come since the last call.
         drawMore(pageLength);
         if (next < pushes.length) {
             watcher.unobserve(end); // An end that stays in sight is reported again.
