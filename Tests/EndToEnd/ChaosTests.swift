@@ -1,12 +1,10 @@
 import Foundation
 import Testing
 
+private let chaos = URL(filePath: program).deletingLastPathComponent().appending(path: "onionbell-chaos").path
+
 /// A short run of what `Deploy/tools/chaos` does at length.
 @Suite struct ChaosTests {
-    private var chaos: String {
-        URL(filePath: program).deletingLastPathComponent().appending(path: "onionbell-chaos").path
-    }
-
     @Test(arguments: [1, 2])
     func nothingIsLostOrShownTwiceWhateverIsKilled(seed: Int) throws {
         let log = FileManager.default.temporaryDirectory.path + "/onionbell-chaos-\(UUID().uuidString).log"
@@ -34,7 +32,10 @@ import Testing
         #expect(result.status == 0, "\(result.output)\(result.errors)")
         #expect(result.output.hasSuffix("no other phone waited longer than two pauses\n"))
     }
+}
 
+/// The same of other commands, for a process of its own: each waits for most of its time.
+@Suite struct ChaosOfRelaysAndReadersTests {
     /// What Deploy/tools/chaos relay does for five minutes: over Tor.
     @Test func bisqsRelayMayDoWhateverItWants() throws {
         let result = try run(
