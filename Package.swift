@@ -312,8 +312,8 @@ let package = Package(
         tests(
             "Onionbell",
             [
-                "Onionbell", arguments, "Node", "Gateways", "Tor", "Relay", "Persistence", "Programs",
-                "Vectors", "YAML",
+                "Onionbell", "onionbell-bench", arguments, "Node", "Gateways", "Tor", "Relay", "Persistence",
+                "Programs", "Vectors", "YAML",
             ]),
         tests(
             "EndToEnd",

@@ -12,6 +12,8 @@ struct Goals {
         /// Not the goal, but what will do.
         case least
         case notMet = "not met"
+        /// Other work had a part of the cores, so the figure says nothing.
+        case starved
     }
 
     private let goals: [String: Goal]
@@ -22,10 +24,13 @@ struct Goals {
 
     /// - Parameter file: JSON; by a figure's name one number or two.
     init(file: String) throws {
-        let rows = try JSONDecoder().decode(
-            [String: [Double]].self, from: try Data(contentsOf: URL(fileURLWithPath: file)))
+        try self.init(
+            JSONDecoder().decode([String: [Double]].self, from: Data(contentsOf: URL(fileURLWithPath: file))))
+    }
+
+    init(_ rows: [String: [Double]]) throws {
         goals = try rows.mapValues {
-            guard let goal = $0.first, $0.count <= 2 else { throw BenchError("\(file): one number or two") }
+            guard let goal = $0.first, $0.count <= 2 else { throw BenchError("a goal is one number or two") }
             return Goal(goal: goal, least: $0.count == 2 ? $0[1] : nil)
         }
     }
@@ -36,6 +41,7 @@ struct Goals {
 
     func verdict(of figure: Figure) -> Verdict? {
         guard let goal = goals[figure.name] else { return nil }
+        if figure.isStarved == true { return .starved }
         if figure.median <= goal.goal { return .met }
         return goal.least.map { figure.median <= $0 } == true ? .least : .notMet
     }

@@ -7,7 +7,10 @@ import Reactor
 struct MeasureCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "measure", abstract: "Measure all rows and print the table.",
-        discussion: "Start it on core 1; what is measured runs on core 0.")
+        discussion: """
+            Start it on core 1; what is measured runs on core 0. A row starves when other programs, or the host of a virtual \
+            machine, have more than a twentieth of both cores: then its times are not judged, unless another round was quiet.
+            """)
 
     @Option(help: "The onionbelld that is measured.") var node: String
     @Flag(help: "Fewer requests and rounds: minutes instead of half an hour.") var quick = false
@@ -68,7 +71,7 @@ struct MeasureCommand: AsyncParsableCommand {
             for round in 1...max(1, rounds ?? (quick ? 3 : 5)) {
                 for row in chosen where round <= row.rounds {
                     say("round \(round): \(row.name)")
-                    try await row.measure(&rows)
+                    try await rows.run(row)
                 }
             }
         } catch {

@@ -59,20 +59,28 @@ struct ProcessFigures {
     }
 }
 
-/// Seconds of a process and its children, those that have ended too.
+/// Seconds of a process and of all below it, those that have ended too.
 func familySeconds(of process: Int32) throws -> Double {
-    let ticks = Double(sysconf(Int32(_SC_CLK_TCK)))
-    var seconds = 0.0
+    var seconds: [Int32: Double] = [:]
+    var children: [Int32: [Int32]] = [:]
     for entry in try FileManager.default.contentsOfDirectory(atPath: "/proc") {
         guard let number = Int32(entry), let stat = try? text("/proc/\(entry)/stat"),
             let end = stat.lastIndex(of: ")")
         else { continue }
+        // Behind the state, which is no number, the parent is the first; the 11th to 14th are its own times and those of its
+        // ended children.
         let fields = stat[stat.index(after: end)...].split(separator: " ").compactMap { Double($0) }
-        // Behind the state, which is no number: the parent is the first; of itself the 11th and 12th, of its children the next.
-        guard fields.count > 14, number == process || fields[0] == Double(process) else { continue }
-        seconds += fields[10..<(number == process ? 14 : 12)].reduce(0, +) / ticks
+        guard fields.count > 14 else { continue }
+        seconds[number] = fields[10..<14].reduce(0, +) / Double(sysconf(Int32(_SC_CLK_TCK)))
+        children[Int32(fields[0]), default: []].append(number)
     }
-    return seconds
+    var sum = 0.0
+    var next = [process]
+    while let process = next.popLast() {
+        sum += seconds[process] ?? 0
+        next += children[process] ?? []
+    }
+    return sum
 }
 
 private func text(_ path: String) throws -> String {

@@ -6,6 +6,11 @@ struct Figure: Codable {
     let name: String
     let unit: String
     var values: [Double]
+    /// Whether other work had a part of the cores in all rounds; `nil` in results from before this was looked at.
+    var isStarved: Bool?
+
+    /// Whether other work on the cores changes it, as it does a time. Memory and instructions stay as they are.
+    var isOfTime: Bool { !["MB", "KiB", "a notif."].contains(unit) }
 
     var median: Double {
         let sorted = values.sorted()
@@ -37,24 +42,45 @@ struct Results: Codable {
         }
     }
 
+    /// Takes over one round of a row. What was measured while other work had the cores counts only as long as there is
+    /// nothing better.
+    mutating func take(_ round: Results, isStarved: Bool) {
+        for var figure in round.figures {
+            figure.isStarved = isStarved && figure.isOfTime
+            guard let index = figures.firstIndex(where: { $0.name == figure.name }) else {
+                figures.append(figure)
+                continue
+            }
+            if figures[index].isStarved == figure.isStarved {
+                figures[index].values += figure.values
+            } else if figure.isStarved == false {
+                figures[index] = figure
+            }
+        }
+    }
+
     /// Adds a ratio of medians.
     mutating func addRatio(_ name: String, of above: String, to below: String) {
         guard let above = figures.first(where: { $0.name == above }),
             let below = figures.first(where: { $0.name == below }), below.median > 0
         else { return }
-        figures.append(Figure(name: name, unit: "times", values: [above.median / below.median]))
+        figures.append(
+            Figure(
+                name: name, unit: "times", values: [above.median / below.median],
+                isStarved: above.isStarved == true || below.isStarved == true))
     }
 
     /// A sentence for each figure above its limit, and for each limit that nothing was measured for. The least of the
-    /// rounds counts: what else runs on the machine only ever adds to it.
+    /// rounds counts: what else runs on the machine only ever adds to it, so what starved is within its limit or not judged.
     func faults(over limits: [String: Double]) -> [String] {
         limits.sorted { $0.key < $1.key }.compactMap { name, limit in
             guard let figure = figures.first(where: { $0.name == name }) else {
                 return "\(name): not measured"
             }
             let least = figure.values.min() ?? .infinity
-            return least <= limit
-                ? nil : "\(name): \(text(least)) \(figure.unit); the limit is \(text(limit))"
+            if least <= limit { return nil }
+            return "\(name): \(text(least)) \(figure.unit); the limit is \(text(limit))"
+                + (figure.isStarved == true ? ", but other work had the cores: run it again" : "")
         }
     }
 
@@ -90,6 +116,7 @@ struct Results: Codable {
         let measured = Set(figures.map(\.name))
         let missing = goals.names.filter { !measured.contains($0) }
         return "Goals: \(count(.met)) met, \(count(.least)) at least, \(count(.notMet)) not met, "
+            + "\(count(.starved)) starved, "
             + "\(missing.count) not measured"
             + (missing.isEmpty || !isWhole ? "" : ":\n  " + missing.joined(separator: "\n  "))
     }

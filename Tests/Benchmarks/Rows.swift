@@ -53,6 +53,18 @@ struct Rows {
         Row(name: "binary", rounds: 1) { try await $0.measureBinary() },
     ]
 
+    /// Measures a row once, and looks whether the cores were the benchmark's meanwhile.
+    mutating func run(_ row: Row) async throws {
+        var round = self
+        round.results = Results(isQuick: isQuick)
+        let before = try CoreTime.now
+        try await row.measure(&round)
+        let others = try CoreTime.now.others(since: before)
+        let isStarved = others > CoreTime.mostOfOthers
+        if isStarved { say("starved: other work had \(Int(100 * others)) % of the two cores") }
+        results.take(round.results, isStarved: isStarved)
+    }
+
     func perTenThousand(_ seconds: Double, _ count: Int) -> Double {
         seconds * 10_000 / Double(count)
     }
