@@ -54,18 +54,18 @@ final class MemoryConnection: EngineConnection, @unchecked Sendable {
     // MARK: Tables
 
     func prepare() throws(StoreError) {
-        switch try format() {
-        case 0: try execute("BEGIN IMMEDIATE; \(MemoryTables.all) COMMIT")
-        case Schema.version: break
-        case let other: throw Schema.otherVersion(other)
-        }
+        guard try isEmpty() else { return try refuseOtherFormat() }
+        try execute("BEGIN IMMEDIATE; \(MemoryTables.all) COMMIT")
     }
 
-    /// 0: nothing is there yet.
-    func format() throws(StoreError) -> Int64 {
+    func isEmpty() throws(StoreError) -> Bool {
         let found = try MemoryStatement("SELECT 1 FROM sqlite_schema WHERE name = 'format'", on: self)
-        guard try found.step() else { return 0 }
+        return try !found.step()
+    }
+
+    func refuseOtherFormat() throws(StoreError) {
         let version = try MemoryStatement("SELECT version FROM format", on: self)
-        return try version.step() ? version.integer(0) : 0
+        let found = try version.step() ? version.integer(0) : 0
+        guard found == Schema.version else { throw Schema.otherVersion(found) }
     }
 }

@@ -24,7 +24,7 @@ package final class MemoryEngine: Engine {
 
     package func beginCopy() throws(StoreError) -> any EngineConnection {
         let connection = try MemoryConnection(name)
-        guard try connection.format() == 0 else {
+        guard try connection.isEmpty() else {
             throw StoreError(refused: "there is a store in memory")
         }
         try connection.prepare()

@@ -23,12 +23,10 @@ package struct RegistrationFile: ~Copyable {
     package init(_ place: StorePlace, isReadOnly: Bool) throws(StoreError) {
         let connection = try Connection(place, for: isReadOnly ? .reading : .changing)
         if !isReadOnly { try connection.engine.promise() }
-        let version = try connection.engine.format()
+        try connection.engine.refuseOtherFormat()
         var views: [RegistrationView] = []
-        if version >= Schema.firstWithDoors {
-            for kind in DoorTableKinds.all where try DoorSchema.steps(of: kind, on: connection) > 0 {
-                views += kind.views
-            }
+        for kind in DoorTableKinds.all where try DoorSchema.steps(of: kind, on: connection) > 0 {
+            views += kind.views
         }
         self.views = views
         self.connection = connection

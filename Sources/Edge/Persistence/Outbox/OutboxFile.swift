@@ -37,11 +37,10 @@ package struct OutboxFile: ~Copyable {
     }
 
     private let connection: Connection
-    private let version: Int64
     /// SQL for the bytes of a row, as the node counts them.
-    private var sizeColumn: String { Schema.size(version: version, in: connection.dialect) }
+    private var sizeColumn: String { Schema.size(in: connection.dialect) }
     /// SQL for all rows that wait.
-    private var rows: String { Schema.waitingRows(version: version) }
+    private var rows: String { Schema.waitingRows }
 
     /// Rows of one page.
     package static let page = 1000
@@ -59,7 +58,7 @@ package struct OutboxFile: ~Copyable {
     package init(_ place: StorePlace, for access: StoreAccess) throws(StoreError) {
         let connection = try Connection(place, for: access)
         if access == .owning { try connection.engine.promise() }
-        version = try connection.engine.format()
+        try connection.engine.refuseOtherFormat()
         self.connection = connection
     }
 
@@ -118,8 +117,7 @@ package struct OutboxFile: ~Copyable {
     package func page(after last: Int64, app: String?) throws(StoreError) -> [Row] {
         let statement = try Statement(
             """
-            SELECT sequence, app, flags, token_digest, \(sizeColumn), attempts, not_before, accepted_at, expires_at,
-                \(Schema.hostColumn(version: version))
+            SELECT sequence, app, flags, token_digest, \(sizeColumn), attempts, not_before, accepted_at, expires_at, host
             FROM \(rows) WHERE sequence > ?1 AND (app = ?2 OR ?2 IS NULL) ORDER BY sequence LIMIT ?3
             """, on: connection)
         try statement.bind(1, last)
@@ -152,14 +150,13 @@ package struct OutboxFile: ~Copyable {
             let condition =
                 table == "backlog"
                 ? "token_digest IN (SELECT token_digest FROM backlog WHERE \(condition))" : condition
-            var statements = ["UPDATE \(table) SET not_before = 0 WHERE not_before > 0 AND \(condition)"]
-            if version >= Schema.firstWithWishes {
-                let rows = "FROM \(table) WHERE \(condition)"
-                statements.insert("DELETE FROM wish WHERE digest IN (SELECT token_digest \(rows))", at: 0)
-                if case .sequences = selection { return statements }
-                statements.insert("DELETE FROM lane_state WHERE app IN (SELECT app \(rows))", at: 0)
-            }
-            return statements
+            let rows = "FROM \(table) WHERE \(condition)"
+            let statements = [
+                "DELETE FROM wish WHERE digest IN (SELECT token_digest \(rows))",
+                "UPDATE \(table) SET not_before = 0 WHERE not_before > 0 AND \(condition)",
+            ]
+            if case .sequences = selection { return statements }
+            return ["DELETE FROM lane_state WHERE app IN (SELECT app \(rows))"] + statements
         }
     }
 
@@ -182,7 +179,6 @@ package struct OutboxFile: ~Copyable {
     ///
     /// - Returns: How many.
     package func move(app: String, toApp other: String) throws(StoreError) -> Int {
-        guard version == Schema.version else { throw Schema.otherVersion(version) }
         let rows = try Statement("SELECT count(*) FROM \(rows) WHERE app = ?1", on: connection)
         try rows.bind(1, app)
         let count = try rows.step() ? Int(rows.integer(0)) : 0
@@ -205,12 +201,10 @@ package struct OutboxFile: ~Copyable {
     ) throws(StoreError) -> Int {
         try connection.transaction { () throws(StoreError) in
             var changed = 0
-            for table in Schema.waitingTables(version: version) {
+            for table in Schema.waitingTables {
                 switch selection {
                 case .lanes(let app, let host):
-                    let hosts =
-                        "coalesce(\(Schema.hostColumn(version: version)), iif(flags & 1, 'sandbox', ''))"
-                    let condition = "(app = ?1 OR ?1 IS NULL) AND (\(hosts) = ?2 OR ?2 IS NULL)"
+                    let condition = "(app = ?1 OR ?1 IS NULL) AND (\(Schema.hostKey()) = ?2 OR ?2 IS NULL)"
                     changed += try run(statements(table, condition)) { (statement) throws(StoreError) in
                         try statement.bind(1, app)
                         try statement.bind(2, host?.key)

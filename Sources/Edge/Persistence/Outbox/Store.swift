@@ -61,7 +61,7 @@ final class Store {
             "UPDATE notification SET attempts = ?, not_before = ? WHERE sequence = ?", on: connection)
         selectNotification = try Statement(
             """
-            SELECT \(Statement.waitingColumns(connection.dialect)) FROM \(Schema.waitingRows()) WHERE sequence = ?
+            SELECT \(Statement.waitingColumns(connection.dialect)) FROM \(Schema.waitingRows) WHERE sequence = ?
             """, on: connection)
         bury = try Statement(
             """

@@ -23,7 +23,7 @@ extension Database: EngineConnection {
 
     func prepare() {}
 
-    func format() -> Int64 { Schema.version }
+    func refuseOtherFormat() {}
 
     func lockTables() throws(StoreError) { try execute(DatabaseSchema.oneAtATime) }
 

@@ -36,12 +36,11 @@ package protocol EngineConnection: AnyObject {
 
     // MARK: Tables
 
-    /// Makes the tables of the outbox, or checks those that are there and brings them up to date. Asked by the node, and by
-    /// whoever copies.
+    /// Makes the tables of the outbox, or checks those that are there. Asked by the node, and by whoever copies.
     func prepare() throws(StoreError)
 
-    /// The format of the tables that are there. Throws if this program can't read it.
-    func format() throws(StoreError) -> Int64
+    /// Throws if the tables that are there are not of this program's format.
+    func refuseOtherFormat() throws(StoreError)
 
     /// Takes care that what is committed from now on is durable, and what is deleted is gone. Asked by commands that change
     /// the store; ``prepare()`` does it as well.

@@ -139,7 +139,7 @@ final class SQLiteConnection: EngineConnection {
 
     func prepare() throws(StoreError) { try SQLiteSchema.prepare(self) }
 
-    func format() throws(StoreError) -> Int64 { try SQLiteSchema.found(self) }
+    func refuseOtherFormat() throws(StoreError) { try SQLiteSchema.refuseOther(self) }
 
     func promise() throws(StoreError) { try SQLiteSchema.promise(self) }
 

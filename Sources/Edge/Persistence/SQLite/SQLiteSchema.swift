@@ -5,7 +5,7 @@ import Encodings
 enum SQLiteSchema {
     private static func size(_ row: String) -> String { Schema.size(row, in: SQLiteDialect()) }
 
-    private static func waiting(_ name: String) -> String {
+    private static func waiting(_ name: String, _ more: String = "") -> String {
         """
         CREATE TABLE \(name) (
             sequence INTEGER PRIMARY KEY,
@@ -21,13 +21,10 @@ enum SQLiteSchema {
             not_before INTEGER NOT NULL DEFAULT 0,
             collapse_id TEXT,
             android TEXT,
-            host TEXT
+            host TEXT\(more)
         ) STRICT;
         """
     }
-
-    /// A device's rows in the backlog all have the same `not_before`, and no later one of them a lower `rank`.
-    private static let backlogRank = "ALTER TABLE backlog ADD COLUMN rank INTEGER NOT NULL DEFAULT 1;"
 
     private static let lanes = """
         CREATE TABLE lane (
@@ -37,7 +34,6 @@ enum SQLiteSchema {
             bytes INTEGER NOT NULL,
             PRIMARY KEY (app, host)
         ) STRICT, WITHOUT ROWID;
-        INSERT INTO lane SELECT app, \(Schema.hostKey()), count(*), sum(\(size(""))) FROM backlog GROUP BY 1, 2;
         CREATE TRIGGER backlog_gains AFTER INSERT ON backlog BEGIN
             INSERT INTO lane VALUES (new.app, \(Schema.hostKey("new.")), 1, \(size("new.")))
                 ON CONFLICT DO UPDATE SET waiting = waiting + 1, bytes = bytes + excluded.bytes;
@@ -49,8 +45,25 @@ enum SQLiteSchema {
         END;
         """
 
-    /// The tables of gateways' wishes for single devices, of lanes that are not as new ones, and of the clock.
-    private static let wishes = """
+    private static let tables = """
+        \(waiting("notification"))
+        \(waiting("backlog", ",\n    rank INTEGER NOT NULL DEFAULT 1"))
+        \(lanes)
+        \(Schema.backlogIndices)
+        CREATE TABLE identity (
+            sequence INTEGER PRIMARY KEY,
+            digest BLOB NOT NULL,
+            content BLOB NOT NULL,
+            accepted_at INTEGER NOT NULL,
+            ending INTEGER,
+            reason TEXT,
+            detail TEXT
+        ) STRICT;
+        CREATE TABLE dead_token (
+            digest BLOB PRIMARY KEY,
+            since INTEGER NOT NULL,
+            buried_at INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
         CREATE TABLE wish (
             digest BLOB PRIMARY KEY,
             app TEXT NOT NULL,
@@ -75,80 +88,29 @@ enum SQLiteSchema {
             trusted INTEGER NOT NULL,
             set_at INTEGER
         ) STRICT;
-        """
-
-    /// How far the tables of each door have come. A file without it has no tables of doors.
-    private static let doors = "CREATE TABLE door (name TEXT PRIMARY KEY, steps INTEGER NOT NULL) STRICT;"
-
-    private static let tables = """
-        \(waiting("notification"))
-        \(waiting("backlog"))
-        \(backlogRank)
-        \(lanes)
-        \(Schema.backlogIndices)
-        CREATE TABLE identity (
-            sequence INTEGER PRIMARY KEY,
-            digest BLOB NOT NULL,
-            content BLOB NOT NULL,
-            accepted_at INTEGER NOT NULL,
-            ending INTEGER,
-            reason TEXT,
-            detail TEXT
-        ) STRICT;
-        CREATE TABLE dead_token (
-            digest BLOB PRIMARY KEY,
-            since INTEGER NOT NULL,
-            buried_at INTEGER NOT NULL
-        ) STRICT, WITHOUT ROWID;
-        \(wishes)
-        \(doors)
+        CREATE TABLE door (name TEXT PRIMARY KEY, steps INTEGER NOT NULL) STRICT;
         """
 
     // MARK: Versions
 
-    /// The step from version 1 to version 2: columns for pushes that doors prepare, and room for tables of doors.
-    private static let secondVersion = """
-        ALTER TABLE notification ADD COLUMN collapse_id TEXT;
-        ALTER TABLE notification ADD COLUMN android TEXT;
-        \(doors)
-        """
-
-    /// The step from version 2 to version 3: all that waits becomes the backlog, and a lane may have any host. No row is
-    /// copied; those behind one that was put off wait as long.
-    private static let thirdVersion = """
-        ALTER TABLE notification RENAME TO backlog;
-        ALTER TABLE backlog ADD COLUMN host TEXT;
-        \(backlogRank)
-        \(waiting("notification"))
-        \(lanes)
-        \(Schema.backlogIndices)
-        UPDATE backlog SET not_before = (
-                SELECT max(other.not_before) FROM backlog other WHERE other.token_digest = backlog.token_digest)
-            WHERE token_digest IN (SELECT token_digest FROM backlog WHERE not_before > 0);
-        """
-
-    /// Makes a new database ready, or checks an old one and brings it to this version.
+    /// Makes a new database ready, or checks an old one.
     static func prepare(_ connection: SQLiteConnection) throws(StoreError) {
         try promise(connection)
-        switch try connection.firstInteger("PRAGMA user_version") ?? 0 {
-        case 0: try change(connection, tables)
-        case 1:
-            try check(connection)
-            try change(connection, secondVersion + thirdVersion + wishes)
-        case 2:
-            try check(connection)
-            try change(connection, thirdVersion + wishes)
-        case 3:
-            try check(connection)
-            try change(connection, wishes)
-        case Schema.version: try check(connection)
-        case let other: throw Schema.otherVersion(other)
+        guard try version(of: connection) != 0 else {
+            return try connection.execute(
+                "BEGIN IMMEDIATE; \(tables) PRAGMA user_version = \(Schema.version); COMMIT")
         }
+        try refuseOther(connection)
+        try check(connection)
     }
 
-    private static func change(_ connection: SQLiteConnection, _ statements: String) throws(StoreError) {
-        try connection.execute(
-            "BEGIN IMMEDIATE; \(statements) PRAGMA user_version = \(Schema.version); COMMIT")
+    private static func version(of connection: SQLiteConnection) throws(StoreError) -> Int64 {
+        try connection.firstInteger("PRAGMA user_version") ?? 0
+    }
+
+    static func refuseOther(_ connection: SQLiteConnection) throws(StoreError) {
+        let version = try version(of: connection)
+        guard version == Schema.version else { throw Schema.otherVersion(version) }
     }
 
     /// Bytes of the largest file that is looked at as a whole at the start.
@@ -172,13 +134,6 @@ enum SQLiteSchema {
             return
         }
         throw StoreError(code: SQLITE_CORRUPT, operation: .open, message: verdict)
-    }
-
-    /// How far the tables of what is open have come.
-    static func found(_ connection: SQLiteConnection) throws(StoreError) -> Int64 {
-        let version = try connection.firstInteger("PRAGMA user_version") ?? 0
-        guard Schema.readable.contains(version) else { throw Schema.otherVersion(version) }
-        return version
     }
 
     /// For whoever writes a file.
