@@ -143,6 +143,14 @@ package enum GatewayAssembly {
     }
 }
 
+extension [GatewayAssembly.Lane] {
+    /// Whether what a lane's gateway says of device tokens may be the fault of the settings.
+    @EventLoop
+    func isInDoubt(_ lane: LaneID) -> Bool {
+        first { $0.id == lane }?.gateway.figures.isInDoubt ?? true
+    }
+}
+
 extension SettingsFault {
     fileprivate init(_ fault: CredentialFault, in key: String) {
         self.init(key: fault.key.isEmpty ? key : "\(key).\(fault.key)", problem: fault.problem)

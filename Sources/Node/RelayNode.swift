@@ -41,7 +41,7 @@ final class RelayNode {
     var certificateTimer: Timer?
     private(set) var peerDoor: PeerDoor?
     private(set) var listeners: DoorListeners?
-    private(set) var statusStream: StatusStreamDoor?
+    private(set) var doors: [OpenedDoor] = []  // Those of `ConfiguredDoors`.
     let circuits: Circuits
     let room: BufferRoom  // For the buffers of all doors' connections.
     var closedCircuits = LastMinute()  // Those that tor was asked to close.
@@ -57,7 +57,6 @@ final class RelayNode {
     private(set) var invited: Int?  // Peers who are invited; `nil`: everybody may call.
     private(set) var transports = TransportPrograms()  // As tor was started.
     private(set) var phoneBook: StoreWatch<PhoneBook>?
-    private(set) var mailboxes: MailboxAssembly?
     var watchman: Watchman?
     private(set) var phoneTest: PhoneTest?
     private(set) var console: NodeConsole?
@@ -99,9 +98,10 @@ final class RelayNode {
         let dispatcher = try await openOutbox()
         try openManagement(dispatcher)
         console = try makeConsole()
+        try sockets.prepare()
+        try await openDoors(dispatcher)
         let peers = try openPeerDoor(dispatcher)
-        let http = try await openHTTPDoors(dispatcher)
-        try await publish(peers: peers, http: http)
+        try await publish(peers: peers, http: try openHTTPDoors(dispatcher))
         loopWatch.start()
     }
 
@@ -153,11 +153,6 @@ final class RelayNode {
         } catch {
             throw .unavailable("the outbox can't be read: \(error)")
         }
-        if settings.apps.contains(where: { $0.service.name == MailboxApp.gateway }) {
-            mailboxes = try await MailboxAssembly(
-                settings, state: state, in: outbox, lanes: lanes, dispatcher: dispatcher, room: room, log: log
-            )
-        }
         guard stopping == nil else { throw .stopped }
         for lane in lanes { lane.gateway.start() }
         watchCredentials()
@@ -194,11 +189,20 @@ final class RelayNode {
         }
     }
 
+    private func openDoors(_ dispatcher: Dispatcher) async throws(NodeError) {
+        guard let outbox else { return }
+        let site = DoorSite(
+            settings: settings, outbox: outbox, dispatcher: dispatcher, lanes: lanes, sockets: sockets,
+            circuits: circuits, room: room, log: log)
+        for door in ConfiguredDoors.all {
+            if let one = try await door.open(at: site, state: state) { doors.append(one) }
+        }
+    }
+
     private func openPeerDoor(_ dispatcher: Dispatcher) throws(NodeError) -> Endpoint {
-        try sockets.prepare()
         let door = PeerDoor(
             settings: settings.peers, dispatcher: dispatcher, circuits: circuits, room: room,
-            replies: mailboxes?.door.replies)
+            replies: doors.lazy.compactMap(\.replies).first)
         peerDoor = door
         ownDoors.peerFrames = { [unowned door] in door.counters.frames }
         return try sockets.open("peers", orAt: ("onion.peer_listen", settings.onion.peerListen)) {
@@ -206,23 +210,16 @@ final class RelayNode {
         }
     }
 
-    private func openHTTPDoors(_ dispatcher: Dispatcher) async throws(NodeError) -> [VirtualPort] {
-        guard let outbox, let listeners else { return [] }
-        let site = DoorSite(
-            settings: settings, outbox: outbox, dispatcher: dispatcher, room: room,
-            mailboxes: mailboxes?.door, isInDoubt: { [unowned self] in isInDoubt($0) }, log: log)
+    private func openHTTPDoors(_ dispatcher: Dispatcher) throws(NodeError) -> [VirtualPort] {
+        guard let listeners else { return [] }
         let places = settings.onion.httpPorts.map { DoorPlace.onion(port: $0) }
         let bisq = DoorListeners.PlacedDoor(
-            BisqRelayDoor(settings: settings.bisqRelay, dispatcher: dispatcher, isInDoubt: site.isInDoubt),
+            BisqRelayDoor(settings: settings.bisqRelay, dispatcher: dispatcher) { [lanes] in
+                lanes.isInDoubt($0)
+            },
             places: places, body: settings.http.limits.body)
         let own = DoorListeners.PlacedDoor(ownDoors, places: places, body: 0)
-        var opened: [OpenedDoor] = []
-        for door in ConfiguredDoors.all {
-            if let one = try await door.open(at: site, state: state) { opened.append(one) }
-        }
-        statusStream = opened.lazy.compactMap(\.stream).first
-        let ports = try statusStream?.open(settings.status.streamPlaces, in: sockets, by: circuits) ?? []
-        return ports + (try listeners.open([own, bisq] + opened.compactMap(\.placed)))
+        return doors.flatMap(\.ports) + (try listeners.open([own, bisq] + doors.compactMap(\.placed)))
     }
 
     private func open(
@@ -327,9 +324,9 @@ final class RelayNode {
         certificateTimer?.stop()
         async let peers: Void? = peerDoor?.close()
         async let requests: Void? = listeners?.close()
-        async let messages: Void? = statusStream?.close()
-        async let readers: Void? = mailboxes?.close()
-        _ = await (peers, requests, messages, readers)
+        let others = doors.map { door in Task { await door.close() } }
+        _ = await (peers, requests)
+        for door in others { await door.value }
         // An answer that comes too late to be written down makes an Android phone ring twice: all the time that is left.
         let passed = Duration.nanoseconds(EventLoop.monotonicNanoseconds - began)
         await dispatcher?.stop(deadline: max(RelayNode.longestDelivery - passed, .seconds(1)))

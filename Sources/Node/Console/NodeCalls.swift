@@ -88,7 +88,7 @@ final class NodeCalls: HTTPDoor {
     private func changed(_ call: Call) async {
         let kinds = call.kinds
         if kinds.contains(.phones) { await node.phoneBook?.lookNow() }
-        if kinds.contains(.mailboxes) { await node.mailboxes?.lookNow() }
+        if kinds.contains(.mailboxes) { for door in node.doors { await door.lookNow() } }
         if kinds.contains(.peers) { await node.invitationWatch?.lookNow() }
         if call.path.first == "console-keys" { await node.console?.lookNow() }
         node.console?.events.changed(kinds)

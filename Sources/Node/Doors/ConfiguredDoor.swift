@@ -1,16 +1,18 @@
 import Dispatching
 import Doors
 import Logging
+import Overview
 import Persistence
 import Reactor
 import Relay
+import Tor
 
 /// A door over HTTP for other senders than Bisq's, as the settings place it.
 protocol ConfiguredDoor: Sendable {
     /// The places at which the settings want it; empty: it is off, or has no place over HTTP.
     static func places(in settings: Settings) -> [DoorPlace]
 
-    /// Opens its tables and reads its files; its sockets are opened by the caller. Called once, before senders come.
+    /// Opens its tables and reads its files; its sockets for HTTP are opened by the caller. Called once, before senders come.
     ///
     /// - Returns: `nil`: the settings want it nowhere.
     @EventLoop
@@ -32,11 +34,11 @@ struct DoorSite {
     let settings: Settings
     let outbox: OutboxStore
     let dispatcher: Dispatcher
+    let lanes: [GatewayAssembly.Lane]
+    /// The sockets at which tor hands streams over, and by which clients come there.
+    let sockets: DoorSockets
+    let circuits: Circuits
     let room: BufferRoom
-    /// The door of the mailboxes; `nil`: no app keeps notifications here.
-    let mailboxes: MailboxDoor?
-    /// Whether what a lane's gateway says of device tokens may be the fault of the settings.
-    let isInDoubt: @EventLoop (LaneID) -> Bool
     let log: Logger
 }
 
@@ -44,13 +46,13 @@ struct DoorSite {
 struct OpenedDoor {
     /// `nil`: it has no place over HTTP.
     var placed: DoorListeners.PlacedDoor?
-    /// The door of the same service over a stream; `nil`: it has none.
-    var stream: StatusStreamDoor?
-}
-
-extension RelayNode {
-    /// Whether what a lane's gateway says of device tokens may be the fault of the settings.
-    func isInDoubt(_ lane: LaneID) -> Bool {
-        lanes.first { $0.id == lane }?.gateway.figures.isInDoubt ?? true
-    }
+    /// The virtual ports that lead to listeners of its own.
+    var ports: [VirtualPort] = []
+    /// The way back to senders, which the peers' door serves too; `nil`: it has none.
+    var replies: ReplyBoard?
+    var addFigures: @EventLoop (inout Report) -> Void = { _ in }
+    /// Takes over what a command has changed in its tables.
+    var lookNow: @EventLoop () async -> Void = {}
+    /// Ends what it has beside its place over HTTP.
+    var close: @EventLoop () async -> Void = {}
 }

@@ -1,6 +1,7 @@
 import Crypto
 import Doors
 import Encodings
+import Overview
 import Persistence
 import Reactor
 import Tor
@@ -35,9 +36,29 @@ extension StatusDoor: ConfiguredDoor {
             opened.placed = DoorListeners.PlacedDoor(StatusDoor(server), named: "status", settings.server)
         }
         if !settings.streamPlaces.isEmpty {
-            opened.stream = StatusStreamDoor(settings: settings.stream, server: server, room: site.room)
+            let stream = StatusStreamDoor(settings: settings.stream, server: server, room: site.room)
+            do throws(NodeError) {
+                opened.ports = try stream.open(settings.streamPlaces, in: site.sockets, by: site.circuits)
+            } catch {
+                await stream.close()
+                throw error
+            }
+            opened.addFigures = { $0.add(stream, limit: settings.stream.connections) }
+            opened.close = { await stream.close() }
         }
         return opened
+    }
+}
+
+extension Report {
+    @EventLoop
+    fileprivate mutating func add(_ stream: StatusStreamDoor, limit: Int) {
+        places.append(
+            .init(
+                "doors.status.stream_connections", open: stream.openConnections, limit: limit,
+                heldByFew: stream.openConnections(heldBy: Places.few)))
+        limitsHit.add("status_stream_connections", stream.evictedConnections)
+        limitsHit.add("status_stream_rate", stream.slowed)
     }
 }
 
@@ -45,7 +66,7 @@ extension StatusStreamDoor {
     /// Opens the places of the stream.
     ///
     /// - Returns: The virtual ports that lead to it.
-    func open(
+    fileprivate func open(
         _ places: [DoorPlace], in sockets: DoorSockets, by circuits: Circuits
     ) throws(NodeError) -> [VirtualPort] {
         var ports: [VirtualPort] = []

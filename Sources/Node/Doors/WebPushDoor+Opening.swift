@@ -12,7 +12,8 @@ extension WebPushDoor: ConfiguredDoor {
         let settings = site.settings.doors.webPush
         guard settings.door.isOn else { return nil }
         let door = WebPushDoor(
-            settings: settings.settings, dispatcher: site.dispatcher, isInDoubt: site.isInDoubt)
+            settings: settings.settings, dispatcher: site.dispatcher,
+            isInDoubt: { [lanes = site.lanes] in lanes.isInDoubt($0) })
         return OpenedDoor(placed: DoorListeners.PlacedDoor(door, named: "web_push", settings.door))
     }
 }

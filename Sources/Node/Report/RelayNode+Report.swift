@@ -157,35 +157,13 @@ extension RelayNode {
                     "peers", open: peerDoor.openConnections, limit: settings.peers.connections,
                     heldByFew: peerDoor.openConnections(heldBy: Report.Places.few)))
         }
-        if let statusStream {
-            report.places.append(
-                .init(
-                    "doors.status.stream_connections", open: statusStream.openConnections,
-                    limit: settings.status.stream.connections,
-                    heldByFew: statusStream.openConnections(heldBy: Report.Places.few)))
-        }
         report.watches = watchman?.report ?? []
-        if let door = mailboxes?.door {
-            let figures = door.figures
-            var part = Report.Mailboxes()
-            part.mailboxes = figures.mailboxes
-            part.pushTopics = figures.pushTopics
-            part.messages = figures.messages
-            part.bytes = figures.bytes
-            part.readers = figures.readers
-            part.readersLimit = settings.doors.mailbox.settings.readers
-            part.strangers = figures.strangers
-            part.refused = figures.refused
-            report.mailboxes = part
-            report.places.append(
-                .init(
-                    "doors.mailbox.readers", open: figures.readers, limit: part.readersLimit, heldByFew: 0))
-        }
         report.bufferBytes = room.used
         report.bufferBytesLimit = settings.bufferBytes
         report.closedCircuits = Int(closedCircuits.sum(at: report.monotonicNow))
         report.lostPeers = peerDoor?.lostWithinAMinute ?? 0
         addLimits(to: &report)
+        for door in doors { door.addFigures(&report) }
     }
 
     /// Explained in the article `Metrics`.
@@ -219,10 +197,6 @@ extension RelayNode {
         for (limit, count) in hits { report.limitsHit.add(limit, count) }
         for (name, doors) in listeners?.limited ?? [] {
             report.limitsHit.add("endpoint_\(name)", doors.reduce(0) { $0 + $1.turnedAway })
-        }
-        if let statusStream {
-            report.limitsHit.add("status_stream_connections", statusStream.evictedConnections)
-            report.limitsHit.add("status_stream_rate", statusStream.slowed)
         }
     }
 
