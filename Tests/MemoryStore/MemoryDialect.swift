@@ -4,7 +4,6 @@ import Persistence
 struct MemoryDialect: Dialect {
     func size(of column: String) -> String { "length(CAST(\(column) AS BLOB))" }
     func larger(_ left: String, _ right: String) -> String { "max(\(left), \(right))" }
-    var bytes: String { "BLOB" }
     func address(of table: String) -> String { "NULL" }
 
     func andHeld(_ index: Int) -> String { "" }
@@ -15,7 +14,19 @@ struct MemoryDialect: Dialect {
 
     /// ``MemoryTables`` counts by a view.
     var countsLanes: Bool { false }
-    func steps(file: [String], database: [String]) -> [String] { file }
+    func type(of kind: StoreTable.Column.Kind) -> String? {
+        switch kind {
+        case .number: "INTEGER"
+        case .text, .sealedText: "TEXT"
+        case .bytes, .sealedBytes: "BLOB"
+        case .database: nil
+        }
+    }
+    func numbered(_ counter: RowCounter) -> String {
+        counter == .kept ? "INTEGER PRIMARY KEY AUTOINCREMENT" : "INTEGER PRIMARY KEY"
+    }
+    func ending(of table: StoreTable) -> String { "" }
+    func pick<Value>(_ words: PerDialect<Value>) -> Value { words.file }
     func lastNumber(of table: String, _ counter: RowCounter) -> String {
         counter == .kept
             ? "SELECT seq FROM sqlite_sequence WHERE name = '\(table)'" : "SELECT max(number) FROM \(table)"

@@ -24,10 +24,12 @@ import Vectors
         let bitwarden = try await StoredBitwardenDevices(in: outbox)
         let device = BitwardenDevice(
             id: Digest(high: 1, low: 9), installation: "one", user: Digest(high: 2, low: 9),
-            identifier: Digest(high: 3, low: 9), type: 0, pushToken: token, organizations: [])
+            identifier: Digest(high: 3, low: 9), type: 0, pushToken: token,
+            organizations: [Digest(high: 4, low: 9)])
         #expect(try await bitwarden.put(device, at: 1, limit: 5))
-        let phones = try await bitwarden.phones(of: .installation("one"), except: nil)
+        let phones = try await bitwarden.phones(of: .organization(Digest(high: 4, low: 9)), except: nil)
         #expect(phones.map(\.pushToken) == [token])
+        #expect(try await bitwarden.phones(of: .installation("one"), except: nil) == phones)
         try await bitwarden.forget(try #require(phones.first), registeredUntil: 1)
         #expect(try await bitwarden.phones(of: .installation("one"), except: nil).isEmpty)
         await outbox.close()

@@ -67,7 +67,8 @@ import Vectors
         ),
         (
             DatabaseSchema.version - 1,
-            "made before the first release (format 3): copy it to a file with the onionbell"
+            "an onionbell from before the first release has made the store in this database (format 3; this one knows 4). "
+                + "Copy it to a file with that one, and back with this one"
         ),
     ])
     func aStoreOfAnotherFormatIsRefused(format: Int64, words: String) async throws {

@@ -6,8 +6,8 @@ import Testing
 /// Tables of a door that the tests make up.
 private final class NoteTables: DoorTables {
     static let name = "notes"
-    nonisolated(unsafe) static var steps = ["CREATE TABLE note (id TEXT PRIMARY KEY) STRICT"]
-    static var databaseSteps: [String] { steps.map { $0.replacing(" STRICT", with: "") } }
+    nonisolated(unsafe) static var format: PerDialect<Int64> = 2
+    static let tables = [StoreTable("note", [StoreTable.Column("id", .text, .key)])]
     static let views: [RegistrationView] = []
     private let insert: Statement
     private let count: Statement
@@ -90,25 +90,38 @@ private func number(in outbox: OutboxStore) async throws(OutboxError) -> Int {
         await outbox.close()
     }
 
-    @Test(arguments: TestedEngine.allCases) func stepsThatAreNewAreDoneAndAFileOfALaterVersionIsRefused(
-        on engine: TestedEngine
-    ) async throws {
+    /// In words that say what to do; what is there stays.
+    @Test(arguments: TestedEngine.allCases) func tablesOfAnotherFormatAreRefused(on engine: TestedEngine)
+        async throws
+    {
         try directory.use(engine)
-        defer { NoteTables.steps = [NoteTables.steps[0]] }
+        defer { NoteTables.format = 2 }
         let first = try await directory.open()
         try await first.open(NoteTables.self)
         try await add("a", to: first)
         await first.close()
-        NoteTables.steps.append(
-            "ALTER TABLE note ADD COLUMN text TEXT; CREATE INDEX note_text ON note (text)")
-        let second = try await directory.open()
-        try await second.open(NoteTables.self)
-        #expect(try await number(in: second) == 1)
-        await second.close()
-        NoteTables.steps.removeLast()
-        let third = try await directory.open()
-        await #expect(throws: OutboxError.self) { try await third.open(NoteTables.self) }
-        await third.close()
+        for (format, words) in [
+            (
+                1 as PerDialect<Int64>,
+                "a newer onionbell has made the tables of notes (format 2; this one knows 1). Install the newer one again"
+            ),
+            (
+                3,
+                "an onionbell from before the first release has made the tables of notes (format 2; this one knows 3). Go "
+                    + "on with that one, or begin with a new store"
+            ),
+        ] {
+            NoteTables.format = format
+            let outbox = try await directory.open()
+            let error = await #expect(throws: OutboxError.self) { try await outbox.open(NoteTables.self) }
+            #expect("\(try #require(error))".contains(words))
+            await outbox.close()
+        }
+        NoteTables.format = 2
+        let last = try await directory.open()
+        try await last.open(NoteTables.self)
+        #expect(try await number(in: last) == 1)
+        await last.close()
     }
 
     @Test(arguments: TestedEngine.allCases) func theOperatorSeesAndRemovesBesideTheNode(

@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import Relay
 import Testing
@@ -16,12 +17,12 @@ private typealias Notification = Relay.Notification
     @Test(arguments: [
         (
             Schema.version + 1,
-            "a newer onionbell has written it (format 5; this one knows 4). Install the newer one again; or put back a "
+            "a newer onionbell has made it (format 5; this one knows 4). Install the newer one again; or put back a "
                 + "copy from before the upgrade; or "
         ),
         (
             Schema.version - 1,
-            "it was made before the first release (format 3; this onionbell knows 4). Start the one that made it, until "
+            "an onionbell from before the first release has made it (format 3; this one knows 4). Start that one until "
                 + "nothing waits; or "
         ),
     ])
@@ -52,6 +53,30 @@ private typealias Notification = Relay.Notification
             }
         }
         #expect(try Data(contentsOf: URL(filePath: directory.outbox)) == bytes)
+    }
+
+    /// Stores of a format have all the same tables: whoever changes a table takes the next number, and puts it here.
+    @Test func aTableIsChangedOnlyWithItsFormat() {
+        func sum(_ tables: [StoreTable]) -> [String] {
+            ([SQLiteDialect(), PostgreSQLDialect()] as [any Dialect]).map { dialect in
+                let text = tables.map { $0.statements(in: dialect) }.joined()
+                return Hash.sha256(Array(text.utf8)).prefix(4).map { String($0, radix: 16) }.joined(
+                    separator: ".")
+            }
+        }
+        var sums = ["outbox \(Schema.version), \(DatabaseSchema.version)": sum(Schema.tables)]
+        for door in DoorTableKinds.all {
+            sums["\(door.name) \(door.format.file), \(door.format.database)"] = sum(door.tables)
+        }
+        #expect(
+            sums == [
+                "outbox 4, 4": ["9b.28.ec.a5", "42.4.c6.37"],
+                "installations 1, 1": ["7.88.bd.4b", "13.36.5d.f7"],
+                "status 2, 1": ["14.db.d1.54", "25.3c.f.7f"],
+                "bitwarden 1, 1": ["71.e1.ae.d4", "93.2c.bd.88"],
+                "phone_book 1, 1": ["81.50.3.c4", "89.f4.2.78"],
+                "mailboxes 5, 5": ["44.64.ae.20", "72.81.80.26"],
+            ])
     }
 
     @Test func aLaneToAnOriginComesBackAsItWas() async throws {

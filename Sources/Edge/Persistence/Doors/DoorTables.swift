@@ -7,12 +7,11 @@ protocol DoorTables: AnyObject {
     /// Names the tables among those of other doors; never changed once released.
     static var name: String { get }
 
-    /// The steps that make the tables: a file that has seen the first so many gets the rest. A released step is never
-    /// changed. Each is a text of SQL statements.
-    static var steps: [String] { get }
+    /// The format of the tables, which stands in the column `steps` of the table `door`. A store of another one is refused.
+    static var format: PerDialect<Int64> { get }
 
-    /// Steps for a database that nodes share, one for each of those.
-    static var databaseSteps: [String] { get }
+    /// The tables, each behind those that it refers to.
+    static var tables: [StoreTable] { get }
 
     /// The views that `onionbell registrations` shows.
     static var views: [RegistrationView] { get }
@@ -48,38 +47,36 @@ enum DoorTableKinds {
     }
 }
 
-/// Makes and brings up to date the tables of doors.
+/// Makes the tables of doors, or refuses those that are there.
 enum DoorSchema {
     /// Within a transaction of its own.
     static func prepare(
         _ kind: any DoorTables.Type, on connection: borrowing Connection
     ) throws(StoreError) {
-        let known = try steps(of: kind, on: connection)
-        let steps = connection.dialect.steps(file: kind.steps, database: kind.databaseSteps)
-        guard known <= steps.count else {
-            throw StoreError(
-                refused:
-                    "the tables of \(kind.name) were written by a later version of onionbell (step \(known), this one knows \(steps.count))"
-            )
-        }
-        guard known < steps.count else { return }
+        guard try !isThere(kind, on: connection) else { return }
         try connection.transaction { () throws(StoreError) in
             try connection.engine.lockTables()
-            // Another node may have made them meanwhile, and be of a later version.
-            let made = min(try self.steps(of: kind, on: connection), steps.count)
-            guard made < steps.count else { return }
-            for step in steps[made...] { try connection.execute(step) }
+            // Another node may have made them meanwhile.
+            guard try !isThere(kind, on: connection) else { return }
+            for table in kind.tables { try connection.execute(table.statements(in: connection.dialect)) }
             try connection.execute(
-                """
-                INSERT INTO door VALUES ('\(kind.name)', \(steps.count))
-                    ON CONFLICT (name) DO UPDATE SET steps = excluded.steps
-                """)
+                "INSERT INTO door VALUES ('\(kind.name)', \(connection.dialect.pick(kind.format)))")
         }
     }
 
-    static func steps(
-        of kind: any DoorTables.Type, on connection: borrowing Connection
-    ) throws(StoreError) -> Int {
-        Int(try connection.firstInteger("SELECT steps FROM door WHERE name = '\(kind.name)'") ?? 0)
+    /// Whether the store has a door's tables. Throws if they are of another format.
+    static func isThere(
+        _ kind: any DoorTables.Type, on connection: borrowing Connection
+    ) throws(StoreError) -> Bool {
+        guard let found = try connection.firstInteger("SELECT steps FROM door WHERE name = '\(kind.name)'")
+        else { return false }
+        let known = connection.dialect.pick(kind.format)
+        guard found == known else {
+            throw StoreError(
+                refused: Schema.otherFormat("the tables of \(kind.name)", found, known: known)
+                    + (found > known
+                        ? "Install the newer one again" : "Go on with that one, or begin with a new store"))
+        }
+        return true
     }
 }

@@ -25,22 +25,14 @@ package struct StoredInstallations: Sendable {
 /// The statements of ``StoredInstallations``.
 final class InstallationTables: DoorTables {
     static let name = "installations"
-    static let steps = [
-        """
-        CREATE TABLE installation (
-            id TEXT PRIMARY KEY,
-            key_digest BLOB NOT NULL,
-            enabled INTEGER NOT NULL,
-            added_at INTEGER NOT NULL
-        ) STRICT, WITHOUT ROWID
-        """
-    ]
-    static let databaseSteps = [
-        """
-        CREATE TABLE installation (
-            id TEXT PRIMARY KEY, key_digest BYTEA NOT NULL, enabled BIGINT NOT NULL, added_at BIGINT NOT NULL
-        )
-        """
+    static let format: PerDialect<Int64> = 1
+    static let tables = [
+        StoreTable(
+            "installation",
+            [
+                StoreTable.Column("id", .text, .key), StoreTable.Column("key_digest", .bytes),
+                StoreTable.Column("enabled"), StoreTable.Column("added_at"),
+            ])
     ]
     static let views = [
         RegistrationView(

@@ -27,16 +27,19 @@ package struct KeptTable: Sendable {
 
     /// - Parameter rows: From outside; `nil`: there is no such table, or its rows are others.
     package init?(_ name: String, rows: [[KeptValue]]) {
-        guard let table = KeptTable.table(name),
+        guard let table = KeptTable.table(name)?.table,
             rows.count <= KeptTable.mostRows(of: name),
             rows.allSatisfy({ KeptTable.isRow($0, of: table) })
         else { return nil }
         self.init(name, of: rows)
     }
 
-    fileprivate static func table(_ name: String) -> CopiedTable? {
+    fileprivate static func table(_ name: String) -> (door: any DoorTables.Type, table: StoreTable)? {
         guard names.contains(where: { $0.hasSameBytes(as: name) }) else { return nil }
-        return CopiedTable.all.first { $0.name.hasSameBytes(as: name) }
+        for door in DoorTableKinds.all {
+            for table in door.tables where table.name.hasSameBytes(as: name) { return (door, table) }
+        }
+        return nil
     }
 
     private static func mostRows(of name: String) -> Int {
@@ -49,12 +52,12 @@ package struct KeptTable: Sendable {
         }
     }
 
-    private static func isRow(_ row: [KeptValue], of table: CopiedTable) -> Bool {
-        row.count == table.columns.count
-            && zip(row, table.columns).allSatisfy { value, column in
+    private static func isRow(_ row: [KeptValue], of table: StoreTable) -> Bool {
+        row.count == table.copiedColumns.count
+            && zip(row, table.copiedColumns).allSatisfy { value, column in
                 switch (value, column.kind) {
                 case (.text(let text), _) where column.name == "name": PhoneBook.isName(text)
-                case (.integer, .integer), (.text, .text), (.text, .sealedText), (.bytes, .bytes): true
+                case (.integer, .number), (.text, .text), (.text, .sealedText), (.bytes, .bytes): true
                 case (.bytes, .sealedBytes): true
                 case _: false
                 }
@@ -77,16 +80,14 @@ extension RegistrationFile {
     package func keptTables() throws(StoreError) -> [KeptTable] {
         var kept: [KeptTable] = []
         for name in KeptTable.names {
-            guard let table = KeptTable.table(name), let door = table.door,
-                try DoorSchema.steps(of: door, on: connection) > 0
+            guard let (door, table) = KeptTable.table(name), try DoorSchema.isThere(door, on: connection)
             else { continue }
             kept.append(KeptTable(name, of: try keptRows(of: table)))
         }
         return kept
     }
 
-    private func keptRows(of table: CopiedTable) throws(StoreError) -> [[KeptValue]] {
-        let columns = table.columns.map(\.name).joined(separator: ", ")
+    private func keptRows(of table: StoreTable) throws(StoreError) -> [[KeptValue]] {
         let chosen =
             switch table.name {
             case "mailbox": "WHERE is_push = 0"
@@ -95,12 +96,12 @@ extension RegistrationFile {
             case _: ""
             }
         let select = try Statement(
-            "SELECT \(columns) FROM \(table.name) \(chosen) ORDER BY \(table.columns[0].name)", on: connection
-        )
+            "SELECT \(table.names) FROM \(table.name) \(chosen) ORDER BY \(table.columns[0].name)",
+            on: connection)
         var rows: [[KeptValue]] = []
         while try select.step() {
             var row: [KeptValue] = []
-            for (index, column) in table.columns.enumerated() {
+            for (index, column) in table.copiedColumns.enumerated() {
                 // Where nothing waits, nothing was fetched.
                 guard column.name != "acknowledged" else {
                     row.append(.integer(0))
@@ -122,16 +123,12 @@ extension RegistrationFile {
         }
         try connection.transaction { () throws(StoreError) in
             for kept in tables where !kept.rows.isEmpty {
-                guard let table = KeptTable.table(kept.name) else { continue }
-                let columns = table.columns.map(\.name).joined(separator: ", ")
-                let places = table.columns.map { _ in "?" }.joined(separator: ", ")
-                let insert = try Statement(
-                    "INSERT INTO \(kept.name) (\(columns)) VALUES (\(places)) ON CONFLICT DO NOTHING",
-                    on: connection)
+                guard let table = KeptTable.table(kept.name)?.table else { continue }
+                let insert = try Statement(table.addition, on: connection)
                 for row in kept.rows {
                     let owner = kept.owner(of: row)
-                    for (index, (value, column)) in zip(row, table.columns).enumerated() {
-                        try CopiedTable.Value(value, column.kind, owner).bind(Int32(index) + 1, to: insert)
+                    for (index, (value, column)) in zip(row, table.copiedColumns).enumerated() {
+                        try CopiedValue(value, column.kind, owner).bind(Int32(index) + 1, to: insert)
                     }
                     try insert.run()
                 }
@@ -141,7 +138,7 @@ extension RegistrationFile {
 }
 
 extension KeptValue {
-    fileprivate init(_ value: CopiedTable.Value) {
+    fileprivate init(_ value: CopiedValue) {
         self =
             switch value {
             case .null: .null
@@ -152,8 +149,8 @@ extension KeptValue {
     }
 }
 
-extension CopiedTable.Value {
-    fileprivate init(_ value: KeptValue, _ kind: CopiedTable.Kind, _ owner: Sealed.Owner) {
+extension CopiedValue {
+    fileprivate init(_ value: KeptValue, _ kind: StoreTable.Column.Kind, _ owner: Sealed.Owner) {
         self =
             switch (value, kind) {
             case (.null, _): .null

@@ -25,7 +25,7 @@ package struct RegistrationFile: ~Copyable {
         if !isReadOnly { try connection.engine.promise() }
         try connection.engine.refuseOtherFormat()
         var views: [RegistrationView] = []
-        for kind in DoorTableKinds.all where try DoorSchema.steps(of: kind, on: connection) > 0 {
+        for kind in DoorTableKinds.all where try DoorSchema.isThere(kind, on: connection) {
             views += kind.views
         }
         self.views = views
@@ -88,7 +88,7 @@ extension RegistrationFile {
     }
 
     package func installation(_ id: String) throws(StoreError) -> Installation? {
-        guard try DoorSchema.steps(of: InstallationTables.self, on: connection) > 0 else { return nil }
+        guard try DoorSchema.isThere(InstallationTables.self, on: connection) else { return nil }
         return try InstallationTables(connection).find(id)
     }
 }

@@ -139,8 +139,7 @@ package struct StoredMailboxes: Sendable {
 /// Mailboxes in the hands of the operator's commands, also beside the node that runs, which notices each change.
 extension RegistrationFile {
     package func mailboxes() throws(StoreError) -> [Mailbox] {
-        guard try DoorSchema.steps(of: MailboxTables.self, on: connection) > 0 else { return [] }
-        try DoorSchema.prepare(MailboxTables.self, on: connection)
+        guard try DoorSchema.isThere(MailboxTables.self, on: connection) else { return [] }
         return try MailboxTables(connection).mailboxes()
     }
 

@@ -71,7 +71,7 @@ package actor OutboxStore: Outbox {
 
     // MARK: Tables of doors
 
-    /// Makes a door's tables, or brings them up to date. Before anything is asked of them.
+    /// Makes a door's tables if they are not there. Before anything is asked of them.
     func open<Tables: DoorTables>(_ kind: Tables.Type) throws(OutboxError) {
         try translated { (store) throws(StoreError) in try store.open(kind) }
     }

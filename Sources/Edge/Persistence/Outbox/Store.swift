@@ -175,7 +175,7 @@ final class Store {
 
     // MARK: Doors
 
-    /// Makes a door's tables, or brings them up to date.
+    /// Makes a door's tables if they are not there.
     func open(_ kind: any DoorTables.Type) throws(StoreError) {
         try DoorSchema.prepare(kind, on: connection)
         doors[ObjectIdentifier(kind)] = try kind.init(connection)

@@ -24,32 +24,33 @@ package final class StoreCopy {
     ///
     /// - Parameter onProgress: Called after each page, with how many rows of the table there are in the target.
     package func run(_ onProgress: (_ table: String, _ rows: Int64) -> Void) throws(StoreError) {
-        for kind in DoorTableKinds.all where try DoorSchema.steps(of: kind, on: source) > 0 {
-            // An earlier version may have written it.
-            try DoorSchema.prepare(kind, on: source)
+        var tables = Schema.tables
+        for kind in DoorTableKinds.all where try DoorSchema.isThere(kind, on: source) {
             try DoorSchema.prepare(kind, on: target)
+            tables += kind.tables
         }
-        for table in CopiedTable.all {
-            if let door = table.door, try DoorSchema.steps(of: door, on: source) == 0 { continue }
-            try copy(table, onProgress)
-        }
+        for table in tables where table.isCopied { try copy(table, onProgress) }
         if target.isSealed { try complete() }
         try target.engine.endCopy()
     }
 
+    static func taken(_ what: String) -> StoreError {
+        StoreError(refused: "\(what): a store is only copied to where there is none. Move it away first")
+    }
+
     /// Fills in what some rows have only where strangers could change them.
     private func complete() throws(StoreError) {
-        if try DoorSchema.steps(of: BitwardenTables.self, on: target) > 0 {
+        if try DoorSchema.isThere(BitwardenTables.self, on: target) {
             try target.transaction { () throws(StoreError) in try BitwardenTables.complete(target) }
         }
-        if try DoorSchema.steps(of: MailboxTables.self, on: target) > 0 {
+        if try DoorSchema.isThere(MailboxTables.self, on: target) {
             try target.transaction { () throws(StoreError) in try MailboxTables.complete(target) }
         }
     }
 
     /// The addresses of mailboxes by their numbers.
     static func addresses(of source: borrowing Connection) throws(StoreError) -> [Int64: Digest] {
-        guard try DoorSchema.steps(of: MailboxTables.self, on: source) > 0 else { return [:] }
+        guard try DoorSchema.isThere(MailboxTables.self, on: source) else { return [:] }
         let rows = try Statement("SELECT number, address FROM mailbox", on: source)
         var found: [Int64: Digest] = [:]
         while try rows.step() { found[rows.integer(0)] = Digest(rows.pair(1)) }
@@ -57,30 +58,25 @@ package final class StoreCopy {
     }
 
     private func copy(
-        _ table: CopiedTable, _ onProgress: (_ table: String, _ rows: Int64) -> Void
+        _ table: StoreTable, _ onProgress: (_ table: String, _ rows: Int64) -> Void
     ) throws(StoreError) {
         let mailboxes = table.isOfMessages ? try StoreCopy.addresses(of: source) : [:]
-        let columns = table.columns.map(\.name).joined(separator: ", ")
-        let paging = table.key.map { "WHERE \($0) > ?1 ORDER BY \($0) LIMIT \(StoreCopy.page)" } ?? ""
-        let select = try Statement("SELECT \(columns) FROM \(table.name) \(paging)", on: source)
-        let insert = try Statement(
-            """
-            INSERT INTO \(table.name) (\(columns)) VALUES (\(table.columns.map { _ in "?" }.joined(separator: ", ")))
-            ON CONFLICT DO NOTHING
-            """, on: target)
+        let (key, columns) = (table.pageKey, table.copiedColumns)
+        let paging = key.map { "WHERE \($0) > ?1 ORDER BY \($0) LIMIT \(StoreCopy.page)" } ?? ""
+        let select = try Statement("SELECT \(table.names) FROM \(table.name) \(paging)", on: source)
+        let insert = try Statement(table.addition, on: target)
         // Behind what an earlier run has copied, where the key is a number; else at the beginning.
-        var last = CopiedTable.Value.start(of: table.columns[0].kind)
-        if table.key != nil, case .integer = last {
-            last = .integer(
-                try target.firstInteger("SELECT max(\(table.columns[0].name)) FROM \(table.name)") ?? 0)
+        var last = CopiedValue.start(of: columns[0].kind)
+        if let key, case .integer = last {
+            last = .integer(try target.firstInteger("SELECT max(\(key)) FROM \(table.name)") ?? 0)
         }
         var count: Int64
         repeat {
             count = 0
-            if table.key != nil { try last.bind(1, to: select) }
+            if key != nil { try last.bind(1, to: select) }
             try target.transaction { () throws(StoreError) in
                 while try select.step() {
-                    for (index, column) in table.columns.enumerated() {
+                    for (index, column) in columns.enumerated() {
                         let value = try column.value(
                             Int32(index), of: select,
                             table.owner(of: column, in: select, mailboxes: mailboxes))
@@ -93,7 +89,7 @@ package final class StoreCopy {
             }
             select.reset()
             onProgress(table.name, try rows(of: table, in: target))
-        } while table.key != nil && count == StoreCopy.page
+        } while key != nil && count == StoreCopy.page
         if let counter = table.counter { try copyCounter(of: table, counter) }
         let (there, here) = (try rows(of: table, in: source), try rows(of: table, in: target))
         guard there == here else {
@@ -102,14 +98,14 @@ package final class StoreCopy {
     }
 
     private func rows(
-        of table: CopiedTable, in connection: borrowing Connection
+        of table: StoreTable, in connection: borrowing Connection
     ) throws(StoreError) -> Int64 {
         try connection.firstInteger("SELECT count(*) FROM \(table.name)") ?? 0
     }
 
     /// Numbers that were given are not given again, also those of rows that are gone.
     private func copyCounter(
-        of table: CopiedTable, _ counter: RowCounter
+        of table: StoreTable, _ counter: RowCounter
     ) throws(StoreError) {
         guard let last = try source.firstInteger(source.dialect.lastNumber(of: table.name, counter)),
             last > 0,

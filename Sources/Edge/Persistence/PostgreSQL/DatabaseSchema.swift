@@ -71,9 +71,11 @@ enum DatabaseSchema {
     private static func otherVersion(_ version: Int64) -> StoreError {
         StoreError(
             PostgreSQLError(
-                message: version < DatabaseSchema.version
-                    ? "the store in this database was made before the first release (format \(version)): copy it to a file with the onionbell that made it, and back with this one"
-                    : "a newer onionbell has made the store in this database (format \(version); this one knows \(DatabaseSchema.version)). Install the newer one again, or use another database"
+                message: Schema.otherFormat(
+                    "the store in this database", version, known: DatabaseSchema.version)
+                    + (version > DatabaseSchema.version
+                        ? "Install the newer one again, or use another database"
+                        : "Copy it to a file with that one, and back with this one")
             ), .open)
     }
 
@@ -82,11 +84,11 @@ enum DatabaseSchema {
     /// From now on the tables are to be filled: there is nothing in them, or what an earlier copy has left.
     static func beginCopy(_ database: Database) throws(StoreError) {
         guard try found(database) != unfinished else { return }
-        for table in CopiedTable.all {
+        for table in StoreTable.copied {
             let isThere = "SELECT 1 WHERE to_regclass('onionbell.\(table.name)') IS NOT NULL"
             guard try database.firstInteger(isThere) != nil else { continue }
             guard try database.firstInteger("SELECT 1 FROM \(table.name) LIMIT 1") == nil else {
-                throw CopiedTable.taken("the database holds a store")
+                throw StoreCopy.taken("the database holds a store")
             }
         }
         try setVersion(unfinished, in: database)
@@ -180,28 +182,9 @@ enum DatabaseSchema {
             AS $$ SELECT to_char(to_timestamp($1) AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS') $$;
         """
 
-    private static func waiting(_ name: String, _ more: String = "") -> String {
-        """
-        CREATE TABLE \(name) (
-            sequence BIGINT PRIMARY KEY,
-            id BYTEA NOT NULL,
-            app TEXT NOT NULL,
-            flags BIGINT NOT NULL,
-            token BYTEA NOT NULL,
-            message BYTEA NOT NULL,
-            token_digest BYTEA NOT NULL,
-            accepted_at BIGINT NOT NULL,
-            expires_at BIGINT NOT NULL,
-            attempts BIGINT NOT NULL DEFAULT 0,
-            not_before BIGINT NOT NULL DEFAULT 0,
-            collapse_id BYTEA,
-            android BYTEA,
-            host TEXT\(more)
-        ) WITH (
-            autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0
-        );
-        """
-    }
+    /// Tables whose rows come and go: what is gone is cleared away often.
+    private static let vacuum =
+        "autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0"
 
     private static var tables: String {
         """
@@ -231,44 +214,12 @@ enum DatabaseSchema {
         CREATE TABLE shard (number INTEGER PRIMARY KEY, owner BYTEA);
         INSERT INTO shard SELECT number FROM generate_series(0, 255) AS number;
         CREATE SEQUENCE number;
-        \(waiting("notification"))
-        \(waiting("backlog", ",\n    rank BIGINT NOT NULL DEFAULT 1,\n    late BOOLEAN NOT NULL DEFAULT false"))
-        \(Schema.backlogIndices)
+        \(Schema.statements(in: PostgreSQLDialect()))
+        \(Schema.waitingTables.map { "ALTER TABLE \($0) SET (\(vacuum));" }.joined())
         CREATE INDEX backlog_late ON backlog (sequence) WHERE late;
-        CREATE TABLE identity (
-            sequence BIGINT PRIMARY KEY,
-            digest BYTEA NOT NULL,
-            content BYTEA NOT NULL,
-            accepted_at BIGINT NOT NULL,
-            ending BIGINT,
-            reason TEXT,
-            detail TEXT
-        );
         CREATE UNIQUE INDEX identity_digest ON identity (digest);
-        CREATE TABLE dead_token (digest BYTEA PRIMARY KEY, since BIGINT NOT NULL, buried_at BIGINT NOT NULL);
         CREATE TABLE room (filling TEXT NOT NULL);
         CREATE TABLE revived (digest BYTEA PRIMARY KEY);
-        CREATE TABLE wish (
-            digest BYTEA PRIMARY KEY,
-            app TEXT NOT NULL,
-            host TEXT NOT NULL,
-            since BIGINT NOT NULL,
-            until BIGINT NOT NULL
-        );
-        CREATE TABLE lane_state (
-            app TEXT NOT NULL,
-            host TEXT NOT NULL,
-            written_at BIGINT NOT NULL,
-            paused_at BIGINT NOT NULL,
-            paused_until BIGINT NOT NULL,
-            asked_until BIGINT NOT NULL,
-            failures BIGINT NOT NULL,
-            blocked_reason TEXT,
-            blocked_since BIGINT,
-            PRIMARY KEY (app, host)
-        );
-        CREATE TABLE clock (id BIGINT PRIMARY KEY CHECK (id = 1), trusted BIGINT NOT NULL, set_at BIGINT);
-        CREATE TABLE door (name TEXT PRIMARY KEY, steps BIGINT NOT NULL);
         """
     }
 }

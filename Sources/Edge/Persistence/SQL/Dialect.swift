@@ -8,9 +8,6 @@ package protocol Dialect: Sendable {
     /// The larger one.
     func larger(_ left: String, _ right: String) -> String
 
-    /// The type of columns of bytes.
-    var bytes: String { get }
-
     /// The address of a row's mailbox, where its text is sealed for that; NULL elsewhere.
     func address(of table: String) -> String
 
@@ -38,8 +35,17 @@ package protocol Dialect: Sendable {
     /// True if the table `lane` counts the rows of the backlog.
     var countsLanes: Bool { get }
 
-    /// The steps that make the tables of a door: those that it has for a file, or those for a database.
-    func steps(file: [String], database: [String]) -> [String]
+    /// The type of a column; `nil`: the engine has none of this kind.
+    func type(of kind: StoreTable.Column.Kind) -> String?
+
+    /// The type and the rule of a column whose numbers the table gives, the key.
+    func numbered(_ counter: RowCounter) -> String
+
+    /// The words behind the columns of a table.
+    func ending(of table: StoreTable) -> String
+
+    /// The words for a file, or those for a database.
+    func pick<Value>(_ words: PerDialect<Value>) -> Value
 
     /// A query for the last number that a table has given to a row.
     func lastNumber(of table: String, _ counter: RowCounter) -> String

@@ -1,13 +1,13 @@
 import Encodings
 
-/// The tables of the outbox, as all engines have them. Each engine makes them in its own way.
+/// The tables of the outbox, as all engines have them. An engine adds what only it has.
 ///
 /// `notification` and `backlog` hold what waits, nothing else: a row goes with its end. What is in `notification` is in
 /// memory as well. What is in `backlog` is there until it is claimed, and only `backlog` has indices. A device's rows there all
 /// have the same `not_before`, and no later one of them a lower `rank`. `lane` counts its rows. `identity` and `dead_token`
 /// hold keyed digests only, and how a notification ended: one that neither waits nor has an ending was delivered. `wish` and
-/// `lane_state` hold what gateways asked for, `clock` one row of what is known of the wall clock. `door` tells how far the
-/// tables of each door have come (``DoorSchema``).
+/// `lane_state` hold what gateways asked for, `clock` one row of what is known of the wall clock. `door` has the format of the
+/// tables of each door (``DoorSchema``).
 package enum Schema {
     package static let version: Int64 = 4
 
@@ -46,25 +46,86 @@ package enum Schema {
             + " + coalesce(\(size("collapse_id")), 0)"
     }
 
-    /// By lane, those that are due at any time and those that were put off; by device; by end.
-    package static let backlogIndices = """
-        CREATE INDEX backlog_ready ON backlog (app, \(hostKey()), rank, sequence) WHERE not_before = 0;
-        CREATE INDEX backlog_spared ON backlog (app, \(hostKey()), not_before, sequence) WHERE not_before > 0;
-        CREATE INDEX backlog_device ON backlog (token_digest, rank, not_before);
-        CREATE INDEX backlog_end ON backlog (expires_at);
-        """
+    // MARK: Tables
 
-    /// The refusal of a store of another format: what it is, and what to do.
+    private typealias Column = StoreTable.Column
+
+    private static let waiting = [
+        Column("sequence", .number, .key), Column("id", .bytes), Column("app", .text), Column("flags"),
+        Column("token", .sealedText(Sealed.token)), Column("message", .sealedText(Sealed.message)),
+        Column("token_digest", .bytes), Column("accepted_at"), Column("expires_at"),
+        Column("attempts", .number, .initially(0)), Column("not_before", .number, .initially(0)),
+        Column("collapse_id", .sealedText(Sealed.collapse), .optional),
+        Column("android", .sealedText(Sealed.fields), .optional), Column("host", .text, .optional),
+    ]
+
+    package static let tables = [
+        StoreTable("notification", waiting),
+        StoreTable(
+            "backlog",
+            waiting + [
+                Column("rank", .number, .initially(1)),
+                Column("late", .database("BOOLEAN NOT NULL DEFAULT false"), .optional),
+            ],
+            // By lane, those that are due at any time and those that were put off; by device; by end.
+            indices: [
+                "backlog_ready": "(app, \(hostKey()), rank, sequence) WHERE not_before = 0",
+                "backlog_spared": "(app, \(hostKey()), not_before, sequence) WHERE not_before > 0",
+                "backlog_device": "(token_digest, rank, not_before)",
+                "backlog_end": "(expires_at)",
+            ]),
+        StoreTable(
+            "identity",
+            [
+                Column("sequence", .number, .key), Column("digest", .bytes), Column("content", .bytes),
+                Column("accepted_at"), Column("ending", .number, .optional),
+                Column("reason", .text, .optional),
+                Column("detail", .text, .optional),
+            ]),
+        StoreTable("dead_token", [Column("digest", .bytes, .key), Column("since"), Column("buried_at")]),
+        StoreTable(
+            "wish",
+            [
+                Column("digest", .bytes, .key), Column("app", .text), Column("host", .text), Column("since"),
+                Column("until"),
+            ]),
+        StoreTable(
+            "lane_state",
+            [
+                Column("app", .text), Column("host", .text), Column("written_at"), Column("paused_at"),
+                Column("paused_until"), Column("asked_until"), Column("failures"),
+                Column("blocked_reason", .text, .optional), Column("blocked_since", .number, .optional),
+            ], key: ["app", "host"]),
+        StoreTable(
+            "clock",
+            [
+                Column("id", .number, .exactly("PRIMARY KEY CHECK (id = 1)")), Column("trusted"),
+                Column("set_at", .number, .optional),
+            ]),
+        StoreTable(
+            "door", [Column("name", .text, .exactly("PRIMARY KEY")), Column("steps")], isCopied: false),
+    ]
+
+    /// Returns the statements that make all of them.
+    package static func statements(in dialect: any Dialect) -> String {
+        tables.map { $0.statements(in: dialect) }.joined()
+    }
+
+    /// The refusal of a file of another format: what it is, and what to do.
     package static func otherVersion(_ version: Int64) -> StoreError {
-        let away = "move the file away together with its -wal and -shm, and what waits in it is not delivered"
+        guard version != 0 else { return StoreError(refused: "not an outbox of onionbell") }
         return StoreError(
-            refused: version == 0
-                ? "not an outbox of onionbell"
-                : version > Schema.version
-                    ? "a newer onionbell has written it (format \(version); this one knows \(Schema.version)). "
-                        + "Install the newer one again; or put back a copy from before the upgrade; or \(away)"
-                    : "it was made before the first release (format \(version); this onionbell knows \(Schema.version)). "
-                        + "Start the one that made it, until nothing waits; or \(away)"
+            refused: otherFormat("it", version, known: Schema.version)
+                + (version > Schema.version
+                    ? "Install the newer one again; or put back a copy from before the upgrade"
+                    : "Start that one until nothing waits")
+                + "; or move the file away together with its -wal and -shm, and what waits in it is not delivered"
         )
+    }
+
+    /// Returns a sentence that says who made what is in another format.
+    static func otherFormat(_ what: String, _ found: Int64, known: Int64) -> String {
+        "\(found > known ? "a newer onionbell" : "an onionbell from before the first release") has made \(what) "
+            + "(format \(found); this one knows \(known)). "
     }
 }

@@ -4,8 +4,6 @@ struct SQLiteDialect: Dialect {
 
     func larger(_ left: String, _ right: String) -> String { "max(\(left), \(right))" }
 
-    var bytes: String { "BLOB" }
-
     func address(of table: String) -> String { "NULL" }
 
     func andHeld(_ index: Int) -> String { "" }
@@ -20,7 +18,29 @@ struct SQLiteDialect: Dialect {
 
     var countsLanes: Bool { true }
 
-    func steps(file: [String], database: [String]) -> [String] { file }
+    func type(of kind: StoreTable.Column.Kind) -> String? {
+        switch kind {
+        case .number: "INTEGER"
+        case .text, .sealedText: "TEXT"
+        case .bytes, .sealedBytes: "BLOB"
+        case .database: nil
+        }
+    }
+
+    func numbered(_ counter: RowCounter) -> String {
+        switch counter {
+        case .kept: "INTEGER PRIMARY KEY AUTOINCREMENT"
+        case .highest: "INTEGER PRIMARY KEY"
+        }
+    }
+
+    /// Rows that have no number of their own lie by their key.
+    func ending(of table: StoreTable) -> String {
+        if case .number = table.columns[0].kind { return " STRICT" }
+        return table.hasKey ? " STRICT, WITHOUT ROWID" : " STRICT"
+    }
+
+    func pick<Value>(_ words: PerDialect<Value>) -> Value { words.file }
 
     func lastNumber(of table: String, _ counter: RowCounter) -> String {
         switch counter {

@@ -14,7 +14,7 @@ struct SQLiteEngine: Engine {
 
     /// A copy has another name until it is whole.
     func beginCopy() throws(StoreError) -> any EngineConnection {
-        guard access(path, F_OK) != 0 else { throw CopiedTable.taken("there is a file \(path)") }
+        guard access(path, F_OK) != 0 else { throw StoreCopy.taken("there is a file \(path)") }
         let connection = try SQLiteConnection(path: path + ".copy", for: .owning)
         try connection.prepare()
         connection.whole = path

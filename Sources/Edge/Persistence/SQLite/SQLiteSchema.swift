@@ -5,27 +5,6 @@ import Encodings
 enum SQLiteSchema {
     private static func size(_ row: String) -> String { Schema.size(row, in: SQLiteDialect()) }
 
-    private static func waiting(_ name: String, _ more: String = "") -> String {
-        """
-        CREATE TABLE \(name) (
-            sequence INTEGER PRIMARY KEY,
-            id BLOB NOT NULL,
-            app TEXT NOT NULL,
-            flags INTEGER NOT NULL,
-            token TEXT NOT NULL,
-            message TEXT NOT NULL,
-            token_digest BLOB NOT NULL,
-            accepted_at INTEGER NOT NULL,
-            expires_at INTEGER NOT NULL,
-            attempts INTEGER NOT NULL DEFAULT 0,
-            not_before INTEGER NOT NULL DEFAULT 0,
-            collapse_id TEXT,
-            android TEXT,
-            host TEXT\(more)
-        ) STRICT;
-        """
-    }
-
     private static let lanes = """
         CREATE TABLE lane (
             app TEXT NOT NULL,
@@ -45,52 +24,6 @@ enum SQLiteSchema {
         END;
         """
 
-    private static let tables = """
-        \(waiting("notification"))
-        \(waiting("backlog", ",\n    rank INTEGER NOT NULL DEFAULT 1"))
-        \(lanes)
-        \(Schema.backlogIndices)
-        CREATE TABLE identity (
-            sequence INTEGER PRIMARY KEY,
-            digest BLOB NOT NULL,
-            content BLOB NOT NULL,
-            accepted_at INTEGER NOT NULL,
-            ending INTEGER,
-            reason TEXT,
-            detail TEXT
-        ) STRICT;
-        CREATE TABLE dead_token (
-            digest BLOB PRIMARY KEY,
-            since INTEGER NOT NULL,
-            buried_at INTEGER NOT NULL
-        ) STRICT, WITHOUT ROWID;
-        CREATE TABLE wish (
-            digest BLOB PRIMARY KEY,
-            app TEXT NOT NULL,
-            host TEXT NOT NULL,
-            since INTEGER NOT NULL,
-            until INTEGER NOT NULL
-        ) STRICT, WITHOUT ROWID;
-        CREATE TABLE lane_state (
-            app TEXT NOT NULL,
-            host TEXT NOT NULL,
-            written_at INTEGER NOT NULL,
-            paused_at INTEGER NOT NULL,
-            paused_until INTEGER NOT NULL,
-            asked_until INTEGER NOT NULL,
-            failures INTEGER NOT NULL,
-            blocked_reason TEXT,
-            blocked_since INTEGER,
-            PRIMARY KEY (app, host)
-        ) STRICT, WITHOUT ROWID;
-        CREATE TABLE clock (
-            id INTEGER PRIMARY KEY CHECK (id = 1),
-            trusted INTEGER NOT NULL,
-            set_at INTEGER
-        ) STRICT;
-        CREATE TABLE door (name TEXT PRIMARY KEY, steps INTEGER NOT NULL) STRICT;
-        """
-
     // MARK: Versions
 
     /// Makes a new database ready, or checks an old one.
@@ -98,7 +31,8 @@ enum SQLiteSchema {
         try promise(connection)
         guard try version(of: connection) != 0 else {
             return try connection.execute(
-                "BEGIN IMMEDIATE; \(tables) PRAGMA user_version = \(Schema.version); COMMIT")
+                "BEGIN IMMEDIATE; \(Schema.statements(in: SQLiteDialect())) \(lanes) PRAGMA user_version = \(Schema.version); COMMIT"
+            )
         }
         try refuseOther(connection)
         try check(connection)
