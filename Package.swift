@@ -158,7 +158,8 @@ let package = Package(
                 "Programs", "CSupport", log,
             ]),
         .executableTarget(
-            name: "Onionbelld", dependencies: ["Node", "Programs"], path: "Sources/Programs/Onionbelld",
+            name: "Onionbelld", dependencies: ["Node", "Programs", "CSupport"],
+            path: "Sources/Programs/Onionbelld",
             swiftSettings: checked,
             linkerSettings: small),
         .executableTarget(

@@ -118,6 +118,8 @@ void onionbell_release_unused_memory(void) {
     onionbell_trim_heap();
 }
 
+void onionbell_share_heap(void) { mallopt(M_ARENA_MAX, 1); }
+
 void onionbell_trim_heap(void) { malloc_trim(0); }
 
 #if defined(__aarch64__) && !__GLIBC_PREREQ(2, 38)

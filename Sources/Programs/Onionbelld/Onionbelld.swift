@@ -1,3 +1,4 @@
+import CSupport
 import Glibc
 import Node
 import Programs
@@ -20,7 +21,10 @@ enum Onionbelld {
         Exit status: 0 stopped, 64 a wrong option, 69 something that it needs is missing or in use, 78 configuration.
         """
 
+    /// Begins on the main thread, since until then there is no other.
+    @MainActor
     static func main() async {
+        onionbell_share_heap()
         switch StartOptions(Array(CommandLine.arguments.dropFirst())) {
         case .run(let configuration): exit(await NodeProcess.run(configuration: configuration))
         case .help: printLine(help)

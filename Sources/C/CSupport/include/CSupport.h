@@ -30,6 +30,10 @@ int onionbell_disable_core_dumps(void);
  * maps again those that are used, out of its cache) and free memory of the heap. */
 void onionbell_release_unused_memory(void);
 
+/* Lets all threads allocate from one heap. By default glibc gives a thread one of its own, whose free end it never gives
+ * back. To be called before there is a second thread. */
+void onionbell_share_heap(void);
+
 /* Gives back the free memory of the heap; takes milliseconds of the calling thread where there is much. */
 void onionbell_trim_heap(void);
 
