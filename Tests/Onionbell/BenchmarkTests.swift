@@ -88,9 +88,9 @@ import Testing
             intr 1 2 3 4 5 6 7 8 9
             """
         let ticks = Double(sysconf(Int32(_SC_CLK_TCK)))
-        #expect(CoreTime.workedSeconds(in: text) == 171 / ticks + 342 / ticks)
-        let before = CoreTime(all: 50, own: 10, at: 1000)
-        #expect(CoreTime(all: 66, own: 25, at: 1010).others(since: before) == 0.05)
-        #expect(CoreTime(all: 60, own: 20.2, at: 1010).others(since: before) == 0)
+        #expect(CoreTime.idleSeconds(in: text) == 450 / ticks + 850 / ticks)
+        let before = CoreTime(idle: 50, own: 10, at: 1000)
+        #expect(CoreTime(idle: 54, own: 25, at: 1010).others(since: before) == 0.05)
+        #expect(CoreTime(idle: 60, own: 20.2, at: 1010).others(since: before) == 0)
     }
 }
