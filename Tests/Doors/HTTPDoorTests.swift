@@ -3,11 +3,11 @@ import Foundation
 import HTTP1
 import Lab
 import Programs
-import Reactor
 import TLS
 import Testing
 
 @testable import Doors
+@testable import Reactor
 
 /// Answers when the test says so, or at once.
 @EventLoop
@@ -50,6 +50,27 @@ private final class TestDoor: HTTPDoor {
         #expect(await client.get("/a")?.text == "/a")
         #expect(await client.get("/b/x")?.text == "/b")
         #expect(await client.get("/c")?.status == 404)
+        await server.close()
+    }
+
+    /// All clients wait before the loop looks for the first time. They come in by so many a turn, and the rest of the loop has
+    /// its turns between.
+    @Test func aServerTakesSoManyConnectionsATurn() async throws {
+        var settings = HTTPServer.Settings()
+        settings.acceptsPerTurn = 8
+        let server = HTTPServer(settings: settings) { $1(HTTPResponse(status: 200, text: $0.path)) }
+        let path = FileManager.default.temporaryDirectory.path + "/onionbell-test-\(UUID())"
+        _ = try server.open(on: .unix(path: path))
+        var address = try #require(SocketAddress(unixPath: path))
+        let clients = (0..<20).map { _ in socket(address.family, Int32(SOCK_STREAM.rawValue), 0) }
+        for client in clients { try #require(address.withPointer { connect(client, $0, $1) } == 0) }
+        var steps: [Int] = []
+        try await EventLoop.until {
+            if server.openConnections != steps.last { steps.append(server.openConnections) }
+            return server.openConnections == clients.count
+        }
+        #expect(steps == [0, 8, 16, 20])
+        for client in clients { close(client) }
         await server.close()
     }
 
