@@ -12,7 +12,8 @@ extension Rows {
     // MARK: Memory
 
     /// Two nodes, one after the other, with the same settings but for the console. One was used as a browser uses it, and
-    /// left alone; the other one is as old.
+    /// left alone; the other one is as old. The goal is for their own pages: how many of a file are there depends on whatever
+    /// else runs.
     mutating func measureConsoleMemory() async throws {
         let port = try freePort()
         let without = try await bench.withNode { node in
