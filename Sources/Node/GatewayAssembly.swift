@@ -23,6 +23,16 @@ package enum GatewayAssembly {
         /// As they were when they were read.
         let files: CredentialFiles
         let reload: @EventLoop (any ConfiguredApp, @escaping FileReader) async throws(SettingsFault) -> Void
+
+        /// How credentials are taken over when their files have changed.
+        ///
+        /// - Parameter app: Its settings, which name the files.
+        @EventLoop
+        func watched(as app: any ConfiguredApp) -> CredentialWatch.App {
+            CredentialWatch.App(name: self.app, files: files) { contents async throws(SettingsFault) in
+                try await reload(app, contents.read)
+            }
+        }
     }
 
     /// Returns the apps, as validation needs to know them.

@@ -61,23 +61,24 @@ package enum NodeProcess {
         // Nobody may read it, as little as the log.
         let output = LineSink(STDOUT_FILENO, named: "output") { _ in "" }
         defer { output.flush() }
-        let node = try RelayNode(settings: settings, log: log, level: level) { address, ports in
-            output.write("onionbell: \(address) ports \(ports.map(String.init).joined(separator: ", "))\n")
-        }
-        node.readSettings = { () throws(SettingsError) in
-            try Settings(file: configuration, environment: environment)
-        }
-        node.settingsFile = configuration
-        node.isSupervised = ServiceManager.isSupervised(
+        // Before the service manager takes it out of the environment.
+        let isSupervised = ServiceManager.isSupervised(
             notifySocket: environment["NOTIFY_SOCKET"], processID: getpid())
         let service = ServiceManager(environment: environment)
-        node.onOnionState = { service.tell($0.description) }
-        let life = NodeLife(node, service, log, lines)
+        let host = NodeHost(
+            settingsFile: configuration, isSupervised: isSupervised, level: level
+        ) { address, ports in
+            output.write("onionbell: \(address) ports \(ports.map(String.init).joined(separator: ", "))\n")
+        } onOnionState: {
+            service.tell($0.description)
+        }
+        let start = try NodeStart(settings, host: host, log: log)
+        let life = NodeLife(start, service, log, lines)
+        let node: RelayNode
         do {
-            try await node.start()
+            node = try await start.run()
         } catch {
             guard !life.isStopping else { return try await life.end() }
-            await node.stop()
             throw error
         }
         log.notice("node.started")
@@ -85,7 +86,7 @@ package enum NodeProcess {
         if isatty(STDOUT_FILENO) == 1 { node.console?.tellLink { output.write("console: \($0)\n") } }
         let memory = SpareMemory()
         memory.start()
-        service.ready { await node.waitForOutbox() }
+        service.ready { await node.store.dispatcher.waitForOutbox() }
         defer { memory.stop() }
         try await life.end()
     }
@@ -97,7 +98,7 @@ private final class NodeLife {
     private(set) var isStopping = false
     /// Why it has to stop, where nobody has asked for it.
     private var fault: NodeError?
-    private let node: RelayNode
+    private let start: NodeStart
     private let service: ServiceManager
     private let log: Logger
     private let lines: LineSink
@@ -109,22 +110,16 @@ private final class NodeLife {
     /// The longest time of a stop. What is in the outbox is safe however the process ends: longer than this nobody waits.
     private static let longestStop: Duration = .milliseconds(9500)
 
-    init(_ node: RelayNode, _ service: ServiceManager, _ log: Logger, _ lines: LineSink) {
-        self.node = node
+    init(_ start: NodeStart, _ service: ServiceManager, _ log: Logger, _ lines: LineSink) {
+        self.start = start
         self.lines = lines
         self.service = service
         self.log = log
         signals = [SIGTERM, SIGINT].map { number in SignalSource(number) { [unowned self] in stop() } }
-        signals.append(SignalSource(SIGHUP) { node.resume() })
-        // Only a start reads the store anew.
-        node.onStoreTaken = { [unowned self] reason in
+        signals.append(SignalSource(SIGHUP) { start.resume() })
+        start.onEnd = { [unowned self] reason in
             guard !isStopping else { return }
-            fault = .unavailable(reason)
-            begin()
-        }
-        node.onRestart = { [unowned self] in
-            guard !isStopping else { return }
-            fault = .restarting
+            fault = reason
             begin()
         }
         patience.action = { [unowned self] in
@@ -149,7 +144,7 @@ private final class NodeLife {
         service.stopping()
         patience.start(after: NodeLife.longestStop)
         Task {
-            await node.stop()
+            await start.stop()
             log.notice("node.stopped")
             hasEnded = true
             whenEnded?.resume()

@@ -87,6 +87,42 @@ import Testing
         if node.exit == nil { await node.stop() }
     }
 
+    /// SQLite takes its log away when the last connection is closed in order.
+    private func expectClosedStore() {
+        #expect(access(directory + "/state/outbox.sqlite", F_OK) == 0)
+        #expect(access(directory + "/state/outbox.sqlite-wal", F_OK) != 0)
+    }
+
+    /// Tor is the last that a start needs.
+    @Test func aStartThatFailsInItsLastStepClosesTheStore() throws {
+        let tor = directory + "/tor"
+        try "#!/bin/sh\nexit 1\n".write(toFile: tor, atomically: true, encoding: .utf8)
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: tor)
+        let path = try configuration(
+            """
+            state_directory: "\(directory)/state"
+            tor: {mode: own, binary: "\(tor)"}
+            management: {listen: "unix:\(directory)/management"}
+            """)
+        let result = try run([program, "run", "--config", path])
+        #expect(result.status == 69, "\(result.errors)")
+        expectClosedStore()
+    }
+
+    @Test @EventLoop func aStopInTheMiddleOfAStartClosesTheStore() async throws {
+        let path = try configuration(
+            """
+            state_directory: "\(directory)/state"
+            tor: {mode: instance, control: "unix:\(directory)/none"}
+            management: {listen: "unix:\(directory)/management"}
+            """)
+        let node = try LabNode(nodeProgram, configuration: path)
+        await node.wait { $0.exit != nil || $0.lines.contains { $0.contains("tor.waiting") } }
+        #expect(await node.stop() == .exited(0), "\(node.lines)")
+        #expect(!node.lines.contains { $0.contains("node.started") })
+        expectClosedStore()
+    }
+
     @Test func checkConfigFindsAStateDirectoryThatIsTooLongForSockets() throws {
         for (length, isWell) in [(93, true), (94, false)] {
             let parent = directory + "/" + String(repeating: "a", count: length - directory.utf8.count - 3)

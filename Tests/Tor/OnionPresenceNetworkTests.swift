@@ -18,13 +18,14 @@ import Testing
         let second = try Greeter("second", on: .unix(path: directory.path + "/second"))
         let tor = try own(in: network)
         var settings = OnionPresence.Settings(
-            source: .own(tor), key: key,
-            ports: [try VirtualPort(9999, to: first.endpoint), try VirtualPort(80, to: second.endpoint)])
+            source: .own(tor), key: key)
         settings.uploadTime = .seconds(60)
         let presence = OnionPresence(settings, log: quiet)
         let watch = Watch(presence)
         var clock = Stopwatch("own tor")
-        try await presence.start()
+        try await presence.start([
+            VirtualPort(9999, to: first.endpoint), VirtualPort(80, to: second.endpoint),
+        ])
         clock.lap("in tor's hands")
         try await EventLoop.until { presence.state.isPublished }
         clock.lap("published")
@@ -78,13 +79,10 @@ import Testing
         let relay = try ControlRelay(to: tor.control)
         let greeter = try Greeter("still here")
         let presence = OnionPresence(
-            .init(
-                source: .running(control: relay.endpoint, tor.credentials), key: key,
-                ports: [try VirtualPort(9999, to: greeter.endpoint)]),
-            log: quiet)
+            .init(source: .running(control: relay.endpoint, tor.credentials), key: key), log: quiet)
         let watch = Watch(presence)
         var clock = Stopwatch("system's tor")
-        try await presence.start()
+        try await presence.start([VirtualPort(9999, to: greeter.endpoint)])
         try await EventLoop.until { presence.state.isPublished }
         clock.lap("published")
         let address = try #require(presence.address)
@@ -129,13 +127,12 @@ import Testing
         let network = try await SharedTorNetwork.network()
         let tor = try await network.startTor()
         var settings = OnionPresence.Settings(
-            source: .running(control: tor.control, tor.credentials), key: key,
-            ports: [try VirtualPort(9999, to: .host("127.0.0.1", port: 9))])
+            source: .running(control: tor.control, tor.credentials), key: key)
         // Tor needs over a second for the first upload.
         settings.uploadTime = .milliseconds(300)
         let presence = OnionPresence(settings, log: quiet)
         let watch = Watch(presence)
-        try await presence.start()
+        try await presence.start([VirtualPort(9999, to: .host("127.0.0.1", port: 9))])
         try await EventLoop.until { presence.state.isPublished }
         #expect(watch.states.contains(.lost(.notUploaded(after: .milliseconds(300)))))
         await presence.stop()

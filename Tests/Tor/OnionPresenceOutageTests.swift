@@ -87,8 +87,7 @@ import Testing
         let network = try await SharedTorNetwork.network()
         let peers = try PeersOfOurs()
         let port = try VirtualPort(9998, to: peers.endpoint)
-        let presence = try await stage.publishByOwnTor {
-            $0.ports.append(port)
+        let presence = try await stage.publishByOwnTor([port]) {
             $0.selfDial.interval = .seconds(600)
             $0.selfDial.lineInterval = .milliseconds(200)
             $0.selfDial.lineTimeout = .seconds(2)
@@ -129,7 +128,7 @@ private final class Stage {
     init() async throws { greeter = try Greeter("still here") }
 
     func publishByOwnTor(
-        _ change: (inout OnionPresence.Settings) -> Void = { _ in }
+        _ others: [VirtualPort] = [], _ change: (inout OnionPresence.Settings) -> Void = { _ in }
     ) async throws -> OnionPresence {
         let network = try await SharedTorNetwork.network()
         let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardized
@@ -137,7 +136,7 @@ private final class Stage {
         try network.writeTorrc(basedOn: root.appending(path: "torrc").path, to: torrc)
         try network.seed(dataDirectory: directory.path + "/tor")
         tor = TorProcess.Settings(torrc: torrc, dataDirectory: directory.path + "/tor", offersSocks: true)
-        return try await publish(.own(tor), change)
+        return try await publish(.own(tor), others, change)
     }
 
     func publish(by tor: LabTor) async throws -> OnionPresence {
@@ -145,11 +144,11 @@ private final class Stage {
     }
 
     private func publish(
-        _ source: OnionPresence.Settings.Source, _ change: (inout OnionPresence.Settings) -> Void = { _ in }
+        _ source: OnionPresence.Settings.Source, _ others: [VirtualPort] = [],
+        _ change: (inout OnionPresence.Settings) -> Void = { _ in }
     ) async throws -> OnionPresence {
         var settings = OnionPresence.Settings(
-            source: source, key: OnionKeyFile(path: directory.path + "/onion-key"),
-            ports: [try VirtualPort(9999, to: greeter.endpoint)])
+            source: source, key: OnionKeyFile(path: directory.path + "/onion-key"))
         settings.heartbeat = .milliseconds(500)
         settings.heartbeatDeadline = .seconds(2)
         settings.uploadTime = .seconds(8)
@@ -165,7 +164,7 @@ private final class Stage {
         ]
         change(&settings)
         presence = OnionPresence(settings, log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-        try await presence.start()
+        try await presence.start([VirtualPort(9999, to: greeter.endpoint)] + others)
         try await wait { $0.state.isPublished }
         try await dial()
         return presence

@@ -30,14 +30,13 @@ import Testing
                 TorProcess.Settings(
                     binary: script, torrc: torrc, dataDirectory: directory.path + "/data", offersSocks: false)
             ),
-            key: OnionKeyFile(path: directory.path + "/onion-key"),
-            ports: [try VirtualPort(9999, to: .host("127.0.0.1", port: 9))])
+            key: OnionKeyFile(path: directory.path + "/onion-key"))
         return OnionPresence(settings, log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }
 
     @Test func oneThatIsKilledIsStartedAgain() async throws {
         let presence = try presence(firstEnd: "kill -9 $$")
-        try await presence.start()
+        try await presence.start([VirtualPort(9999, to: .host("127.0.0.1", port: 9))])
         #expect(presence.address != nil)
         await presence.stop()
     }
@@ -45,11 +44,10 @@ import Testing
     @Test func aNodeThatWaitsForTheSystemsTorStopsWhenItIsTold() async throws {
         let settings = OnionPresence.Settings(
             source: .running(control: .unix(path: directory.path + "/none"), ControlCredentials()),
-            key: OnionKeyFile(path: directory.path + "/onion-key"),
-            ports: [try VirtualPort(9999, to: .host("127.0.0.1", port: 9))])
+            key: OnionKeyFile(path: directory.path + "/onion-key"))
         let log = EventsOfLog()
         let presence = OnionPresence(settings, log: log.logger)
-        let start = Task { try await presence.start() }
+        let start = Task { try await presence.start([VirtualPort(9999, to: .host("127.0.0.1", port: 9))]) }
         try await log.wait(for: "tor.waiting")
         await presence.stop()
         // In the end it would throw that there is no tor.
@@ -64,11 +62,10 @@ import Testing
         _ = try await tor.connect()
         var settings = OnionPresence.Settings(
             source: .running(control: tor.control, tor.credentials, isOurs: isOurs),
-            key: OnionKeyFile(path: directory.path + "/onion-key"),
-            ports: [try VirtualPort(9999, to: .host("127.0.0.1", port: 9))])
+            key: OnionKeyFile(path: directory.path + "/onion-key"))
         settings.uploadTime = .milliseconds(300)
         let presence = OnionPresence(settings, log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-        try await presence.start()
+        try await presence.start([VirtualPort(9999, to: .host("127.0.0.1", port: 9))])
         if isOurs {
             try await tor.waitUntilGone()
             #expect(tor.exit == .exited(0))
@@ -89,7 +86,7 @@ import Testing
     @Test func oneThatGivesUpIsTold() async throws {
         let presence = try presence(firstEnd: "exit 1")
         await #expect(throws: OnionPresenceError.tor(.process(.ended(.exited(1), lastWords: "")))) {
-            try await presence.start()
+            try await presence.start([VirtualPort(9999, to: .host("127.0.0.1", port: 9))])
         }
         await presence.stop()
     }

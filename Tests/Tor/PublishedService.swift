@@ -33,15 +33,15 @@ struct PublishedService {
             settings = .init(
                 source: .own(
                     .init(torrc: torrc, dataDirectory: directory + "/tor", offersSocks: false)),
-                key: key, ports: ports)
+                key: key)
             settings.form.directory = directory + "/tor/service"
         } else {
             let tor = try await network.startTor()
-            settings = .init(source: .running(control: tor.control, tor.credentials), key: key, ports: ports)
+            settings = .init(source: .running(control: tor.control, tor.credentials), key: key)
         }
         change(&settings.form)
         let presence = OnionPresence(settings, log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-        try await presence.start()
+        try await presence.start(ports)
         try await EventLoop.until { presence.state.isPublished }
         let client = try await SharedTorNetwork.client()
         self.presence = presence

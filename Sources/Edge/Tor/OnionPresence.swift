@@ -12,7 +12,7 @@ package final class OnionPresence {
     package var onChange: (@EventLoop (OnionState) -> Void)?
     /// Called whenever clients can find a neighbour of ``OnionForm/neighbours``.
     package var onNeighbour: (@EventLoop (OnionAddress) -> Void)?
-    /// Known from the return of ``start()`` on.
+    /// Known from the return of ``start(_:beside:)`` on.
     package var address: OnionAddress? { key?.address }
     /// The place at which tor takes SOCKS connections, while there is a tor that does.
     package private(set) var socks: Endpoint?
@@ -29,6 +29,7 @@ package final class OnionPresence {
     package var isCutOff: Bool { watch.selfDial.isFailing && figures.isLonely }
 
     private let settings: Settings
+    private var ports: [VirtualPort] = []
     var form: OnionForm
     let log: Logger
     let words: PresenceWords
@@ -83,7 +84,11 @@ package final class OnionPresence {
     ///
     /// - Throws: ``OnionPresenceError``: what has to be put right by a person before a start can succeed, or a tor that
     ///   did not come up in ``Settings/startTime``.
-    package func start() async throws(OnionPresenceError) {
+    package func start(
+        _ ports: [VirtualPort], beside neighbours: [NeighbourService] = []
+    ) async throws(OnionPresenceError) {
+        self.ports = ports
+        form.neighbours = neighbours
         do { key = try settings.key.loadOrCreate() } catch { throw .key(error) }
         let end = ContinuousClock.now + settings.startTime
         var isToldToWait = false
@@ -154,7 +159,7 @@ package final class OnionPresence {
     private func publish(on link: TorLink) async throws(ControlError) {
         guard let key else { preconditionFailure("published before start") }
         let service = try await OnionService.publish(
-            key: key, ports: settings.ports, as: form, on: link.connection)
+            key: key, ports: ports, as: form, on: link.connection)
         self.service = service
         uploadBegun = .now
         counted.publications += 1

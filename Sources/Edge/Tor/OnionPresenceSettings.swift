@@ -21,10 +21,9 @@ extension OnionPresence {
 
         package var source: Source
         package var key: OnionKeyFile
-        package var ports: [VirtualPort]
         /// How the service is given to tor, how it holds against floods, and whom it lets in.
         package var form = OnionForm()
-        /// How long ``OnionPresence/start()`` waits for a system's tor that is not there yet.
+        /// How long ``OnionPresence/start(_:beside:)`` waits for a system's tor that is not there yet.
         package var startTime = Duration.seconds(30)
         /// How long tor may take to upload a descriptor, or to come any further into the network, before something is
         /// done about it.
@@ -42,10 +41,9 @@ extension OnionPresence {
         /// Nanoseconds for which the machine has slept since its start.
         package var sleptNanoseconds: @Sendable () -> Int64 = { EventLoop.sleptNanoseconds }
 
-        package init(source: Source, key: OnionKeyFile, ports: [VirtualPort]) {
+        package init(source: Source, key: OnionKeyFile) {
             self.source = source
             self.key = key
-            self.ports = ports
         }
     }
 }

@@ -29,7 +29,7 @@ extension NodeCalls {
         }
         isReaching = true
         defer { isReaching = false }
-        guard let (answer, duration) = await node.presence?.callOwnAddress() else {
+        guard let (answer, duration) = await node.presence.callOwnAddress() else {
             throw CallRefusal(
                 .conflict, "no_way_out",
                 "the node can't call itself: it is not published yet, or tor takes no connections")

@@ -88,9 +88,7 @@ extension NodeCalls {
 
     /// The node looks into its book every second. A phone that was added just now is known at once.
     private func book(_ isEnough: (PhoneBook) -> Bool) async throws(CallRefusal) -> PhoneBook {
-        guard let watch = node.phoneBook else {
-            throw CallRefusal(.early, "not_started", "the node has not started yet")
-        }
+        let watch = node.store.phoneBook
         if !isEnough(watch.value) { await watch.lookNow() }
         return watch.value
     }
@@ -99,9 +97,7 @@ extension NodeCalls {
     private func ring(
         _ phones: [PhoneBook.Phone], with key: TestKey
     ) async throws(CallRefusal) -> [RungPhone] {
-        guard let test = node.phoneTest else {
-            throw CallRefusal(.early, "not_started", "the node has not started yet")
-        }
+        let test = node.phoneTest
         var messages: [(phone: PhoneBook.Phone, text: String)] = []
         for phone in phones { messages.append((phone, try key.seal.seal(for: phone))) }
         let count = messages.count

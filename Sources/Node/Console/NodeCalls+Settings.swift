@@ -29,7 +29,7 @@ extension NodeCalls {
     private nonisolated static let mostKeys = 50
 
     private func settings() async throws(CallRefusal) -> HTTPResponse {
-        let file = try settingsFile()
+        let file = node.host.settingsFile
         let (text, isOpen) = try await keep { () throws(CallRefusal) in
             (try NodeCalls.text(of: file), SettingsStore.isOpen(file))
         }
@@ -67,7 +67,7 @@ extension NodeCalls {
     // MARK: Checking
 
     private func checkSettings(_ bytes: [UInt8]) async throws(CallRefusal) -> HTTPResponse {
-        let file = try settingsFile()
+        let file = node.host.settingsFile
         let (present, text) = try await keep { () throws(CallRefusal) in
             let body = try CallBody(bytes)
             try body.refuseOthers(but: "text", "changes")
@@ -127,7 +127,7 @@ extension NodeCalls {
     // MARK: Taking over
 
     private func putSettings(_ bytes: [UInt8]) async throws(CallRefusal) -> HTTPResponse {
-        let file = try settingsFile()
+        let file = node.host.settingsFile
         let (text, version) = try await keep { () throws(CallRefusal) in
             let body = try CallBody(bytes)
             try body.refuseOthers(but: "text", "version")
@@ -165,7 +165,7 @@ extension NodeCalls {
             status: 200,
             json: [
                 "version": .string(NodeCalls.version(of: text)), "needs_restart": checked.json,
-                "restarts": .bool(node.isSupervised),
+                "restarts": .bool(node.host.isSupervised),
             ])
     }
 }

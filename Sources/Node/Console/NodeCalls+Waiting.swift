@@ -28,7 +28,7 @@ extension NodeCalls {
         Call("POST", "waiting", "retry") { files, asked throws(CallRefusal) in
             try files.change(try OutboxFile.Selection(asked.body)) { try $0.makeDue($1) }
         } run: { calls, asked throws(CallRefusal) in
-            let dispatcher = try calls.dispatcher
+            let dispatcher = calls.dispatcher
             switch try OutboxFile.Selection(asked.body) {
             case .sequences(let numbers): return .counted(dispatcher.hurry(numbers), isRunning: true)
             case .lanes(let app, let host):
@@ -38,7 +38,7 @@ extension NodeCalls {
         Call("POST", "waiting", "drop") { files, asked throws(CallRefusal) in
             try files.change(try OutboxFile.Selection(asked.body)) { try $0.drop($1) }
         } run: { calls, asked throws(CallRefusal) in
-            let dispatcher = try calls.dispatcher
+            let dispatcher = calls.dispatcher
             switch try OutboxFile.Selection(asked.body) {
             case .sequences(let numbers): return .counted(dispatcher.giveUp(numbers), isRunning: true)
             case .lanes(let app, let host):
@@ -50,7 +50,7 @@ extension NodeCalls {
             return try files.change(wanted) { try $0.move(app: $1.app, toApp: $1.other) }
         } run: { calls, asked throws(CallRefusal) in
             let wanted = try WantedTransfer(asked.body, in: calls.node.settings)
-            guard let count = try calls.dispatcher.move(app: wanted.app, to: wanted.other) else {
+            guard let count = calls.dispatcher.move(app: wanted.app, to: wanted.other) else {
                 throw CallRefusal(
                     .conflict, "app_in_use",
                     "the first app must not be in the settings, or have no credentials, and the other one must have credentials and the same hosts"
@@ -60,14 +60,7 @@ extension NodeCalls {
         },
     ]
 
-    private var dispatcher: Dispatcher {
-        get throws(CallRefusal) {
-            guard let dispatcher = node.dispatcher else {
-                throw CallRefusal(.early, "not_started", "the node has not started yet")
-            }
-            return dispatcher
-        }
-    }
+    private var dispatcher: Dispatcher { node.store.dispatcher }
 }
 
 extension HTTPResponse {

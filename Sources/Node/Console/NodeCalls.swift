@@ -78,7 +78,7 @@ final class NodeCalls: HTTPDoor {
     }
 
     var files: NodeFiles {
-        NodeFiles(node.settings, running: NodeFiles.Running(settingsFile: node.settingsFile))
+        NodeFiles(node.settings, running: NodeFiles.Running(settingsFile: node.host.settingsFile))
     }
 
     @FileThread
@@ -87,9 +87,9 @@ final class NodeCalls: HTTPDoor {
     /// The node takes over at once what a call has changed in its store and its files, and pages hear of it.
     private func changed(_ call: Call) async {
         let kinds = call.kinds
-        if kinds.contains(.phones) { await node.phoneBook?.lookNow() }
-        if kinds.contains(.mailboxes) { for door in node.doors { await door.lookNow() } }
-        if kinds.contains(.peers) { await node.invitationWatch?.lookNow() }
+        if kinds.contains(.phones) { await node.store.phoneBook.lookNow() }
+        if kinds.contains(.mailboxes) { for door in node.doors.others { await door.lookNow() } }
+        if kinds.contains(.peers) { await node.invitations.lookNow() }
         if call.path.first == "console-keys" { await node.console?.lookNow() }
         node.console?.events.changed(kinds)
     }
@@ -122,7 +122,9 @@ extension NodeCalls {
     private nonisolated static let stateCalls: [Call] = [
         Call("GET", "state") { calls, asked throws(CallRefusal) in
             try asked.body.refuseOthers()
-            return calls.node.stateAnswer
+            var response = HTTPResponse(status: 200, body: StatusJSON.bytes(of: calls.node.report))
+            response.fields.append("content-type", "application/json")
+            return response
         },
         Call("GET", "state", "text") { calls, asked throws(CallRefusal) in
             try asked.body.refuseOthers(but: "colours")

@@ -14,7 +14,7 @@ package struct NodeFiles: Sendable {
     /// A node that runs, as far as a call by files needs it.
     struct Running {
         /// The file that its settings were read from.
-        let settingsFile: String?
+        let settingsFile: String
     }
 
     /// In place of a node that is stopped, or beside one that does not answer.

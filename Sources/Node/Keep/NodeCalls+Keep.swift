@@ -37,7 +37,7 @@ extension NodeCalls {
                 "the passphrase must have \(NodeBackup.passphraseLengths.lowerBound) to \(NodeBackup.passphraseLengths.upperBound) bytes"
             )
         }
-        let (settings, file, now) = (node.settings, try settingsFile(), EventLoop.unixMilliseconds)
+        let (settings, file, now) = (node.settings, node.host.settingsFile, EventLoop.unixMilliseconds)
         let sealed = try await keep { () throws(CallRefusal) in
             let backup = try NodeBackup.read(settings, from: file, at: now)
             do throws(NodeBackup.Fault) {
@@ -80,7 +80,7 @@ extension NodeCalls {
             plan.isStaged = true
             log.notice("restore.staged")
         }
-        return HTTPResponse(status: 200, json: plan.json(canRestart: node.isSupervised))
+        return HTTPResponse(status: 200, json: plan.json(canRestart: node.host.isSupervised))
     }
 
     /// Only a node that has nothing of its own yet, or the same node, moves in.
@@ -92,7 +92,7 @@ extension NodeCalls {
                 .unconfigured, "has_database",
                 "this node keeps its phones in a database (storage.url), which has a backup of its own")
         }
-        let own = node.presence?.address?.description ?? ""
+        let own = node.presence.address?.description ?? ""
         let directory = node.settings.stateDirectory
         let isFresh = try await registrations { file in
             try file.phoneBook().entries.isEmpty && file.mailboxes().allSatisfy(\.isPush)
@@ -112,7 +112,7 @@ extension NodeCalls {
     }
 
     private func refuseRival(_ address: String) async throws(CallRefusal) {
-        switch await OldNode.look(for: address, by: node.presence?.socks) {
+        switch await OldNode.look(for: address, by: node.presence.socks) {
         case .absent: return
         case .published:
             throw CallRefusal(
@@ -130,7 +130,7 @@ extension NodeCalls {
     private func plan(
         _ backup: NodeBackup, keepsSettings: Bool
     ) async throws(CallRefusal) -> MovePlan {
-        let (file, directory) = (try settingsFile(), node.settings.stateDirectory)
+        let (file, directory) = (node.host.settingsFile, node.settings.stateDirectory)
         return try await keep { () throws(CallRefusal) in
             MovePlan(backup, settingsFile: file, stateDirectory: directory, keepsSettings: keepsSettings)
         }
@@ -140,20 +140,13 @@ extension NodeCalls {
 
     /// By its own end, after the answer, where somebody starts it again.
     private func restart() throws(CallRefusal) -> HTTPResponse {
-        guard node.isSupervised else {
+        guard node.host.isSupervised else {
             throw CallRefusal(
                 .conflict, "unsupervised",
                 "nobody starts this node again when it ends: stop it, and start it as you did before")
         }
-        node.restartSoon()
+        Task { node.restart() }
         return HTTPResponse(status: 202, json: [:])
-    }
-
-    func settingsFile() throws(CallRefusal) -> String {
-        guard let file = node.settingsFile else {
-            throw CallRefusal(.unavailable, "no_settings", "the node was started without a settings file")
-        }
-        return file
     }
 
     /// Off the loop, one after the other.

@@ -1,3 +1,4 @@
+import Dispatching
 import Logging
 import Metrics
 import Overview
@@ -9,8 +10,8 @@ final class NodeHistory {
     private var history: History
     private(set) var timeline: Timeline
     private let path: String
-    private let totals: @EventLoop () -> (History.Totals, waiting: Int)
-    private let checks: @EventLoop () -> [Check]
+    private let dispatcher: Dispatcher
+    private var checks: @EventLoop () -> [Check] = { [] }
     private let log: Logger
     private var isStopped = false
     private let timer = Timer()
@@ -23,11 +24,8 @@ final class NodeHistory {
     private static let saveInterval: Duration = .seconds(300)
 
     /// - Parameter path: Of the file that carries it over a restart. One that can't be read is as good as none.
-    init(of node: RelayNode, at path: String) {
-        self.path = path
-        totals = { [unowned node] in (node.totals, node.dispatcher?.waiting ?? 0) }
-        checks = { [unowned node] in node.checks }
-        log = node.log
+    init(of dispatcher: Dispatcher, at path: String, log: Logger) {
+        (self.dispatcher, self.path, self.log) = (dispatcher, path, log)
         let kept = (try? PrivateFile.read(path, limit: PastText.limit)) ?? []
         (history, timeline) = PastText.read(
             kept, at: EventLoop.unixMilliseconds, minute: NodeHistory.minute)
@@ -43,12 +41,13 @@ final class NodeHistory {
 
     /// With what has happened in this minute so far.
     func upToNow() -> History {
-        let (totals, waiting) = totals()
-        history.read(totals, waiting: waiting, at: NodeHistory.minute)
+        let totals = History.Totals(doors: dispatcher.doors.map(\.figures), lanes: dispatcher.laneTotals)
+        history.read(totals, waiting: dispatcher.waiting, at: NodeHistory.minute)
         return history
     }
 
-    func start() {
+    func start(_ checks: @escaping @EventLoop () -> [Check]) {
+        self.checks = checks
         startMinute()
         look()
         saveTimer.start(after: NodeHistory.saveInterval)

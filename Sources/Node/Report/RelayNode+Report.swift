@@ -14,8 +14,8 @@ extension RelayNode {
     var report: Report {
         var report = figures
         report.onion = onionReport
-        report.history = history?.upToNow() ?? report.history
-        report.timeline = history?.timeline ?? report.timeline
+        report.history = history.upToNow()
+        report.timeline = history.timeline
         report.checks = checks(of: report)
         return report
     }
@@ -36,29 +36,24 @@ extension RelayNode {
         report.process = ProcessFigures.read()
         report.loop = loopWatch.figures
         report.outbox = outboxReport
-        report.shared = dispatcher.flatMap { sharedReport(of: $0, at: report) }
+        report.shared = sharedReport(of: dispatcher, at: report)
         report.hasNobodyToRing = settings.apps.allSatisfy { !$0.hasCredentials }
-        report.doors = dispatcher?.doors.map { .init(name: $0.name, figures: $0.figures) } ?? []
+        report.doors = dispatcher.doors.map { .init(name: $0.name, figures: $0.figures) }
         report.lanes = laneReports(at: report.monotonicNow)
-        report.certificates = certificateEnds.map { .init(app: $0.app, end: $0.end) }
+        report.certificates = certificates.ends.map { .init(app: $0.app, end: $0.end) }
         addConnections(to: &report)
-        report.phones = phoneBook.map { $0.value.phones.count }
+        report.phones = store.phoneBook.value.phones.count
         return report
     }
 
-    /// The totals that the history is made of.
-    var totals: History.Totals {
-        guard let dispatcher else { return History.Totals() }
-        return History.Totals(doors: dispatcher.doors.map(\.figures), lanes: dispatcher.laneTotals)
-    }
-
     // MARK: Kept and delivered
+
+    private var dispatcher: Dispatcher { store.dispatcher }
 
     private var outboxReport: Report.Outbox {
         var outbox = Report.Outbox()
         outbox.diskAvailable = disk.available
         outbox.diskSilence = disk.silence
-        guard let dispatcher else { return outbox }
         outbox.waiting = dispatcher.waiting
         outbox.waitingBytes = dispatcher.waitingBytes
         outbox.waitingLimit = dispatcher.limits.waiting
@@ -76,10 +71,7 @@ extension RelayNode {
         var reports = settings.apps.flatMap { app -> [Report.Lane] in
             app.settings.hosts.map { Report.Lane(app: app.name, host: $0, service: app.service.name) }
         }
-        var overview = dispatcher?.overview ?? [:]
-        for lane in lanes where dispatcher == nil {
-            overview[lane.id] = LaneOverview(gateway: lane.gateway.figures)
-        }
+        let overview = dispatcher.overview
         let others = overview.filter { lane, overview in
             !reports.contains { $0.laneID == lane }
                 && (overview.queue.waiting > 0 || overview.gateway != nil)
@@ -91,7 +83,7 @@ extension RelayNode {
             reports.append(Report.Lane(app: lane.app, host: lane.host, service: app?.service.name))
         }
         for index in reports.indices {
-            reports[index].credentialFault = credentials?.fault(of: reports[index].app)
+            reports[index].credentialFault = credentials.fault(of: reports[index].app)
             guard let lane = overview[reports[index].laneID] else { continue }
             reports[index].gateway = lane.gateway
             reports[index].figures = lane.figures
@@ -121,7 +113,7 @@ extension RelayNode {
     }
 
     private func certificateChecks(at now: Int64) -> [Check] {
-        certificateEnds.map { app, end in
+        certificates.ends.map { app, end in
             let level: Check.Level =
                 !CertificateAlarm.isWell(end: end, now: now)
                 ? .failing : end - now < CertificateAlarm.warning ? .warning : .ok
@@ -133,15 +125,14 @@ extension RelayNode {
     }
 
     private func addConnections(to report: inout Report) {
-        if let peerDoor {
-            report.peers.open = peerDoor.openConnections
-            report.peers.limit = settings.peers.connections
-            report.peers.accepted = peerDoor.counters.connections
-            report.peerFrames = peerDoor.counters.frames
-            for (reason, count) in peerDoor.counters.closed { report.peerCloses.add(reason.rawValue, count) }
-        }
+        let peers = doors.peers
+        report.peers.open = peers.openConnections
+        report.peers.limit = settings.peers.connections
+        report.peers.accepted = peers.counters.connections
+        report.peerFrames = peers.counters.frames
+        for (reason, count) in peers.counters.closed { report.peerCloses.add(reason.rawValue, count) }
         report.http.limit = settings.httpServers * settings.http.connections
-        for server in listeners?.servers ?? [] {
+        for server in doors.listeners.servers {
             report.http.open += server.openConnections
             report.http.accepted += server.counters.connections
             report.httpRequests += server.counters.requests
@@ -151,26 +142,23 @@ extension RelayNode {
                     "http", open: server.openConnections, limit: settings.http.connections,
                     heldByFew: server.openConnections(heldBy: Report.Places.few)))
         }
-        if let peerDoor {
-            report.places.append(
-                .init(
-                    "peers", open: peerDoor.openConnections, limit: settings.peers.connections,
-                    heldByFew: peerDoor.openConnections(heldBy: Report.Places.few)))
-        }
+        report.places.append(
+            .init(
+                "peers", open: peers.openConnections, limit: settings.peers.connections,
+                heldByFew: peers.openConnections(heldBy: Report.Places.few)))
         report.watches = watchman?.report ?? []
-        report.bufferBytes = room.used
+        report.bufferBytes = doors.room.used
         report.bufferBytesLimit = settings.bufferBytes
-        report.closedCircuits = Int(closedCircuits.sum(at: report.monotonicNow))
-        report.lostPeers = peerDoor?.lostWithinAMinute ?? 0
+        report.closedCircuits = doors.circuitsClosed(at: report.monotonicNow)
+        report.lostPeers = peers.lostWithinAMinute
         addLimits(to: &report)
-        for door in doors { door.addFigures(&report) }
+        for door in doors.others { door.addFigures(&report) }
     }
 
     /// Explained in the article `Metrics`.
     private func addLimits(to report: inout Report) {
-        let peers = peerDoor?.counters ?? PeerDoor.Counters()
-        let servers = (listeners?.servers ?? []).map(\.counters)
-        let circuits = circuits.counters
+        let (peers, circuits, listeners) = (doors.peers.counters, doors.circuits.counters, doors.listeners)
+        let servers = listeners.servers.map(\.counters)
         func answers(_ status: Int) -> Int { servers.reduce(0) { $0 + $1.answers[status, default: 0] } }
         let hits: [(String, Int)] = [
             ("peer_connections", peers.closed[.tooManyConnections] ?? 0),
@@ -185,17 +173,17 @@ extension RelayNode {
             ("circuit_strikes", circuits.strikes),
             ("circuit_closed", circuits.closed),
             ("circuit_unknown", circuits.withoutLine),
-            ("http_connections", listeners?.servers.reduce(0) { $0 + $1.evictedConnections } ?? 0),
-            ("https_address_connections", listeners?.addresses.counters.refusedConnections ?? 0),
+            ("http_connections", listeners.servers.reduce(0) { $0 + $1.evictedConnections }),
+            ("https_address_connections", listeners.addresses.counters.refusedConnections),
             ("https_address_handshakes", servers.reduce(0) { $0 + $1.refusedHandshakes }),
             ("https_handshakes", servers.reduce(0) { $0 + $1.delayedHandshakes }),
-            ("connection_buffers", room.closed),
+            ("connection_buffers", doors.room.closed),
             ("http_request_deadline", answers(408)),
             ("http_body_bytes", answers(413)),
             ("http_head_bytes", answers(414) + answers(431)),
         ]
         for (limit, count) in hits { report.limitsHit.add(limit, count) }
-        for (name, doors) in listeners?.limited ?? [] {
+        for (name, doors) in listeners.limited {
             report.limitsHit.add("endpoint_\(name)", doors.reduce(0) { $0 + $1.turnedAway })
         }
     }
@@ -204,23 +192,19 @@ extension RelayNode {
 
     private var onionChecks: [Check] {
         OnionHealth(
-            state: presence?.state ?? .connecting, figures: presence?.figures ?? TorFigures(),
-            isCutOff: presence?.isCutOff ?? false, interval: settings.onion.selfDial.interval,
+            state: presence.state, figures: presence.figures, isCutOff: presence.isCutOff,
+            interval: settings.onion.selfDial.interval,
             now: EventLoop.unixMilliseconds, clockOffset: EventLoop.wallClockOffset,
-            bridgeFault: presence?.state.isPublished == true ? nil : transports.faults.first
+            bridgeFault: presence.state.isPublished ? nil : transports.faults.first
         ).checks
     }
 
     private var onionReport: OnionReport {
         var report = OnionReport()
-        guard let presence else {
-            report.sentence = OnionState.connecting.description
-            return report
-        }
-        report.address = publicAddress(orOwn: presence.address)
+        report.address = settings.publicAddress(orOwn: presence.address)
         report.ownAddress = presence.address?.description
-        report.ports = virtualPorts
-        report.invited = invited
+        report.ports = doors.ports.map(\.number)
+        report.invited = invitations.count
         report.isPublished = presence.state.isPublished
         report.state = presence.state.word
         report.sentence = presence.state.description

@@ -55,6 +55,9 @@ final class InvitationWatch {
         }
     }
 
+    /// How many are invited; `nil`: everybody may call.
+    var count: Int? { clients?.count }
+
     func start() { timer.start(after: InvitationWatch.interval) }
 
     func stop() {

@@ -1,6 +1,7 @@
 import Gateways
 import Logging
 import Persistence
+import Programs
 import Reactor
 
 /// Credentials that are taken over while the node runs.
@@ -9,97 +10,49 @@ extension RelayNode {
     /// tried at once.
     func resume() {
         Task {
-            await invitationWatch?.lookNow()
+            await invitations.lookNow()
             await console?.lookNow()
             await rereadPassword()
             await rereadSettings()
-            await credentials?.lookNow()
-            dispatcher?.resume(app: nil)
+            await credentials.lookNow()
+            store.dispatcher.resume(app: nil)
         }
-    }
-
-    func watchCredentials() {
-        var apps = gateways.compactMap { gateways in
-            configured[gateways.app].map { app in
-                CredentialWatch.App(name: gateways.app, files: gateways.files) {
-                    contents async throws(SettingsFault) in
-                    try await gateways.reload(app, contents.read)
-                }
-            }
-        }
-        if let https = listeners?.watched { apps.append(https) }
-        let credentials = CredentialWatch(apps, log: log) { [unowned self] app in
-            dispatcher?.resume(app: app)
-            warnOfCertificates()
-        }
-        credentials.start()
-        self.credentials = credentials
-        certificateTimer = Timer { [unowned self] in warnOfCertificates() }
-        warnOfCertificates()
-    }
-
-    /// Once a day for each app whose certificate comes to its end.
-    func warnOfCertificates() {
-        let now = EventLoop.unixMilliseconds / 1000
-        for (app, end) in certificateEnds
-        where certificateAlarms[app, default: .init()].isDue(end: end, now: now) {
-            log.warning(
-                "certificate.expiring",
-                metadata: ["app": "\(app)", "state": "\(CertificateAlarm.state(end: end, now: now))"])
-        }
-        certificateTimer?.start(after: .seconds(3600))
-    }
-
-    /// Seconds since 1970, of the apps that have a certificate and of our own.
-    var certificateEnds: [(app: String, end: Int64)] {
-        var ends = gateways.compactMap { gateways in
-            gateways.lanes.first?.gateway.figures.certificateEnd.map { (gateways.app, $0) }
-        }
-        if let end = listeners?.certificateEnd { ends.append(("https", end)) }
-        return ends
     }
 
     /// The store's: connections that are made from now on use it.
     func rereadPassword() async {
         guard !settings.storage.passwordFile.isEmpty else { return }
         switch await RelayNode.place(settings) {
-        case .success(let place): await outbox?.use(place)
+        case .success(let place): await store.outbox.use(place)
         case .failure(let error): log.error("storage.password_rejected", metadata: ["reason": "\(error)"])
         }
     }
 
     @FileThread
     private static func place(_ settings: Settings) -> Result<StorePlace, NodeError> {
-        do throws(NodeError) {
-            return .success(try settings.store())
-        } catch {
-            return .failure(error)
-        }
+        Result { () throws(NodeError) in try settings.store() }
     }
 
     /// Takes over apps' credentials and the level of the log while the node runs. The log names all other changed settings,
     /// so that nobody waits for them.
     func rereadSettings() async {
-        guard let readSettings, let credentials else { return }
         let settings: Settings
-        switch await RelayNode.read(readSettings) {
+        switch await RelayNode.read(host.settingsFile) {
         case .success(let read): settings = read
         case .failure(let error):
             return log.error("settings.rejected", metadata: ["reason": "\(error)"])
         }
         var taken: Set<String> = []
-        if settings.log.level != level.value {
-            level.value = settings.log.level
+        if settings.log.level != host.level.value {
+            host.level.value = settings.log.level
             taken.insert("log.level")
         }
         for gateways in gateways {
             guard let app = settings.apps.first(where: { $0.name == gateways.app })?.settings,
                 let before = configured[gateways.app], app.changeable != before.changeable
             else { continue }
-            let isTaken = await credentials.change(gateways.app, files: app.files) {
-                contents async throws(SettingsFault) in
-                try await gateways.reload(app, contents.read)
-            }
+            let isTaken = await credentials.change(
+                gateways.app, files: app.files, reload: gateways.watched(as: app).reload)
             guard isTaken, let index = settings.apps.firstIndex(where: { $0.name == gateways.app }) else {
                 continue
             }
@@ -133,13 +86,7 @@ extension RelayNode {
     }
 
     @FileThread
-    private static func read(
-        _ settings: @Sendable () throws(SettingsError) -> Settings
-    ) -> Result<Settings, SettingsError> {
-        do throws(SettingsError) {
-            return .success(try settings())
-        } catch {
-            return .failure(error)
-        }
+    private static func read(_ file: String) -> Result<Settings, SettingsError> {
+        Result { () throws(SettingsError) in try Settings(file: file, environment: environment) }
     }
 }

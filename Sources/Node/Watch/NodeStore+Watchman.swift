@@ -2,18 +2,8 @@ import Reactor
 import Relay
 
 /// The node's own acts when somebody whom it watches falls silent.
-extension RelayNode {
-    func openWatchman() {
-        guard !settings.watchman.isEmpty else { return }
-        watchman = Watchman(settings.watchman, network: settings.onion.network) { [weak self] in
-            // What tor can't do now says nothing of others.
-            self?.presence?.state.isPublished ?? false ? self?.presence?.socks : nil
-        } onNews: { [weak self] in
-            self?.ring($0, $1)
-        }
-    }
-
-    private func ring(_ news: Vigil.News, _ watch: Settings.Watch) {
+extension NodeStore {
+    func ring(_ news: Vigil.News, _ watch: Settings.Watch) {
         let (title, words): (String, String)
         switch news {
         case .silent(let since):
@@ -27,9 +17,8 @@ extension RelayNode {
             title = "\(watch.name) is back"
             words = "It answers again, after \(time / 60_000) minutes."
         }
-        let phones = phoneBook?.value.phones(of: watch.ring) ?? []
+        let phones = phoneBook.value.phones(of: watch.ring)
         if phones.isEmpty { log.error("watchman.nobody_to_ring", metadata: ["watch": "\(watch.name)"]) }
-        guard let dispatcher else { return }
         let text = Notice.text(title: title, message: words, at: EventLoop.unixMilliseconds)
         for phone in phones {
             var submission = Submission(

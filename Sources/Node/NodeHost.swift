@@ -1,0 +1,16 @@
+import Reactor
+import Tor
+
+/// The process of a node, as far as the node knows it.
+struct NodeHost {
+    /// The file that the settings were read from.
+    let settingsFile: String
+    /// Somebody starts the node again when it ends.
+    let isSupervised: Bool
+    /// The level of its log.
+    let level: LogLevel
+    /// Called once the address can be reached for the first time.
+    let onPublished: @EventLoop (_ address: String, _ ports: [UInt16]) -> Void
+    /// Called with every change of the onion service's state.
+    let onOnionState: @EventLoop (OnionState) -> Void
+}

@@ -1,0 +1,164 @@
+import Doors
+import Gateways
+import Logging
+import Reactor
+import Tor
+
+/// The way from settings to a running node, which reads from top to bottom as a message travels from the bottom to the
+/// top; and the way back, from whatever point.
+@EventLoop
+final class NodeStart {
+    private let settings: Settings
+    private let host: NodeHost
+    private let log: Logger
+    private let state: StateDirectory
+    private let parts = OpenParts()
+    /// `nil`: the start has not come so far.
+    private var node: RelayNode?
+    private var hasBeenPublished = false
+    /// Called with the reason why the node has to end by itself; perhaps more than once.
+    var onEnd: @EventLoop (NodeError) -> Void = { _ in }
+
+    init(_ settings: Settings, host: NodeHost, log: Logger) throws(NodeError) {
+        (self.settings, self.host, self.log) = (settings, host, log)
+        state = try StateDirectory(settings.stateDirectory)
+    }
+
+    /// - Throws: When all that was opened until then is closed.
+    func run() async throws(NodeError) -> RelayNode {
+        do throws(NodeError) {
+            return try await open()
+        } catch {
+            await parts.close()
+            throw error
+        }
+    }
+
+    /// Doors close and answer what they took, running commits and requests end, tor is let go. What is not delivered
+    /// stays in the outbox.
+    func stop() async { await parts.close() }
+
+    func resume() { node?.resume() }
+
+    private func open() async throws(NodeError) -> RelayNode {
+        try settings.refuseLoop(as: OnionKeyFile(path: state.onionKey))
+        // Nobody would find it.
+        if let fault = settings.frontFaults.first { throw .configuration("\(fault)") }
+        for app in settings.apps { for file in app.settings.ownFiles { try state.make(file) } }
+        let invitations = Invitations(path: StateDirectory.peers(in: state.path))
+        let clients: Set<ClientKey>?
+        do throws(InvitationError) {
+            clients = try invitations.load().map { Set($0.values) }
+        } catch {
+            throw .configuration("\(error)")
+        }
+        let own = OwnDoors()
+        let presence = OnionPresence(try settings.presence(in: state, clients: clients, own: own), log: log)
+        let tor = Egress.tor { [weak presence] in presence?.socks }
+        let gateways = try GatewayAssembly.gateways(
+            for: settings, by: settings.egress(orBy: tor), tor: tor, log: log)
+        let circuits = Circuits(settings: settings.onionCircuits)
+        let room = BufferRoom(limit: settings.bufferBytes)
+        let listeners: DoorListeners
+        do throws(SettingsFault) {
+            listeners = try DoorListeners(settings, circuits: circuits, room: room, log: log)
+        } catch {
+            throw .configuration("\(error)")
+        }
+        let console = settings.console.isOn ? NodeConsole(state: state, log: log) : nil
+        let store = try await NodeStore(
+            settings, state: state, gateways: gateways, circuits: circuits, presence: presence, in: parts,
+            log: log
+        ) {
+            console?.events.changed(.phones)
+        } onTaken: { [weak self] in
+            self?.onEnd(.unavailable($0))
+        }
+        let site = DoorSite(
+            settings: settings, outbox: store.outbox, dispatcher: store.dispatcher,
+            lanes: gateways.flatMap(\.lanes), sockets: DoorSockets(settings), circuits: circuits, room: room,
+            log: log)
+        let doors = try await NodeDoors(
+            at: site, listeners, own: own, presence: presence, state: state, in: parts)
+        let node = RelayNode(
+            settings, host: host, log: log, presence: presence, gateways: gateways, store: store,
+            doors: doors, console: console, history: state.history, invitations: invitations,
+            clients: clients
+        ) { [weak self] in
+            self?.onEnd(.restarting)
+        }
+        self.node = node
+        node.start()
+        try await parts.add(.watches) { _ in node.stopWatching() }
+        try await parts.add(.owner) { _ in await node.stopReporting() }
+        try await openOwnersDoors(of: node)
+        try await publish(node)
+        node.loopWatch.start()
+        return node
+    }
+
+    // MARK: The owner's doors
+
+    /// One door on two listeners: where the settings say, and in the state directory for `onionbell status`.
+    private func openOwnersDoors(of node: RelayNode) async throws(NodeError) {
+        let door = ManagementDoor { [unowned node] in
+            node.report
+        } article: {
+            await InstalledArticle.read($0)
+        }
+        let management = HTTPServer { door.answer($0, respond: $1) }
+        do throws(SystemError) {
+            _ = try management.open(on: settings.managementListen)
+        } catch {
+            throw .unavailable(
+                "\(error). Stop the program that uses it, or set management.listen to another address")
+        }
+        try await parts.add(.owner) { _ in await management.close() }
+        let calls = NodeCalls(of: node)
+        let status = HTTPServer { request, respond in
+            if let handler = calls.handler(for: request.path) { return handler(request, respond) }
+            door.answer(request, respond: respond)
+        }
+        status.bodyLimit = NodeCalls.bodyLimit
+        try await parts.add(.owner) { _ in await status.close() }
+        do throws(SystemError) {
+            _ = try status.open(on: .unix(path: state.statusSocket))
+        } catch {
+            log.warning("node.status_socket_failed", metadata: ["reason": "\(error)"])
+        }
+        guard let console = node.console else { return }
+        try await parts.add(.owner) { _ in await console.close() }
+        try console.open(for: node, calls, state)
+    }
+
+    // MARK: The onion service
+
+    private func publish(_ node: RelayNode) async throws(NodeError) {
+        let presence = node.presence
+        node.console?.watch(presence, in: state)
+        presence.onChange = { [unowned self, unowned node] in onionChanged(to: $0, of: node) }
+        try await parts.add(.tor) { _ in await presence.stop() }
+        do {
+            try await presence.start(node.doors.ports, beside: [node.console?.onion].compactMap(\.self))
+        } catch {
+            throw .unavailable("\(error)")
+        }
+        // It returns then too.
+        guard !parts.isClosing else { throw .stopped }
+    }
+
+    private func onionChanged(to onion: OnionState, of node: RelayNode) {
+        host.onOnionState(onion)
+        node.console?.events.changed(.state)
+        guard onion.isPublished, !hasBeenPublished,
+            let address = settings.publicAddress(orOwn: node.presence.address)
+        else { return }
+        hasBeenPublished = true
+        do {
+            try state.write(onionAddress: address)
+        } catch {
+            log.error("onion.address_file_failed", metadata: ["reason": "\(error)"])
+        }
+        host.onPublished(address, node.doors.ports.map(\.number))
+    }
+}

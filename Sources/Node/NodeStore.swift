@@ -1,0 +1,83 @@
+import Dispatching
+import Doors
+import Gateways
+import Logging
+import Persistence
+import Reactor
+import Relay
+import Tor
+
+/// The outbox, and what takes notifications into it and delivers them.
+@EventLoop
+struct NodeStore {
+    let outbox: OutboxStore
+    let dispatcher: Dispatcher
+    let phoneBook: StoreWatch<PhoneBook>
+    let log: Logger
+
+    /// The part of the 9.5 seconds of a stop that deliveries may take; tor and the management endpoint have the rest.
+    private static let longestDelivery: Duration = .seconds(8)
+
+    /// Opens the store and takes over what waits there.
+    ///
+    /// - Parameter onPhones: Called with every change of the phone book.
+    init(
+        _ settings: Settings, state: borrowing StateDirectory, gateways: [GatewayAssembly.AppGateways],
+        circuits: Circuits, presence: OnionPresence, in parts: OpenParts, log: Logger,
+        onPhones: @escaping @EventLoop () -> Void, onTaken: @escaping @EventLoop (String) -> Void
+    ) async throws(NodeError) {
+        let place = try settings.store()
+        if let path = place.file, state.hasLostOutbox {
+            log.warning("outbox.made_anew", metadata: ["path": "\(path)"])
+        }
+        let key = try state.digestKey()
+        let outbox: OutboxStore
+        do {
+            outbox = try await OutboxStore(place)
+        } catch {
+            throw .unavailable("\(error)")
+        }
+        let pipeline = settings.pipeline(isShared: place.isShared)
+        let dispatcher = Dispatcher(
+            pipeline: pipeline, outbox: outbox, digester: SubmissionDigester(key: key), log: log)
+        // An answer that comes too late to be written down makes an Android phone ring twice: all the time that is left.
+        try await parts.add(.store) {
+            await dispatcher.stop(deadline: max(NodeStore.longestDelivery - $0, .seconds(1)))
+        }
+        let lanes = gateways.flatMap(\.lanes)
+        for lane in lanes { dispatcher.add(lane.gateway, for: lane.id) }
+        dispatcher.makeGateway = { lane in gateways.first { $0.app == lane.app }?.open(lane.host) }
+        dispatcher.onRefusal = { circuits.refused($0) }
+        dispatcher.onStoreTaken = onTaken
+        dispatcher.torTime = { [weak presence] in presence?.torTime }
+        await outbox.listen { Task { @EventLoop in dispatcher.toldOfArrivals() } }
+        do {
+            let phoneBook = try await StoreWatch(in: outbox, log: log) {
+                dispatcher.use($0)
+                onPhones()
+            }
+            self.phoneBook = phoneBook
+            try await parts.add(.watches) { _ in phoneBook.stop() }
+            let waiting = try await dispatcher.start()
+            if waiting > 0 { log.notice("outbox.restored", metadata: ["waiting": "\(waiting)"]) }
+        } catch {
+            throw error as? NodeError ?? .unavailable("the outbox can't be read: \(error)")
+        }
+        for lane in lanes { lane.gateway.start() }
+        (self.outbox, self.dispatcher, self.log) = (outbox, dispatcher, log)
+    }
+}
+
+extension Settings {
+    fileprivate func pipeline(isShared: Bool) -> Pipeline {
+        let validator = Validator(
+            apps: GatewayAssembly.apps(of: self), defaultIOS: defaultIOS, defaultAndroid: defaultAndroid,
+            defaultLifetime: lifetime)
+        var memory = Pipeline.Memory()
+        memory.identities = identityMemory
+        memory.deadTokens = deadTokenMemory
+        return Pipeline(
+            validator: validator, limits: limits, memory: memory, writeBehind: writeBehind, isShared: isShared
+        )
+    }
+}

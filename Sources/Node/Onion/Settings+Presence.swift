@@ -1,0 +1,84 @@
+import Doors
+import Gateways
+import Reactor
+import Relay
+import Tor
+
+/// How the node's own connections go out, and the tor they go through.
+extension Settings {
+    /// - Parameter tor: The way through the node's tor.
+    func egress(orBy tor: Egress) -> Egress {
+        switch proxy {
+        case .none: .direct
+        case .tor: tor
+        case .socks5(let proxy): .through(proxy)
+        }
+    }
+
+    /// Throws where the node would hand on to itself, so that a notification would go round and be lost.
+    func refuseLoop(as key: OnionKeyFile) throws(NodeError) {
+        guard apps.contains(where: { !$0.settings.upstreams.isEmpty }),
+            let own = try? key.load()?.address.description
+        else { return }
+        for (index, app) in apps.enumerated()
+        where app.settings.upstreams.contains(where: { $0.host == own }) {
+            throw .configuration("apps[\(index)].url: \(own) is this node's own address")
+        }
+    }
+
+    /// The address that clients use.
+    func publicAddress(orOwn own: OnionAddress?) -> String? {
+        onion.publicAddress.isEmpty ? own?.description : onion.publicAddress
+    }
+
+    /// By which clients come to the onion address.
+    var onionCircuits: Circuits.Settings {
+        var circuits = circuits
+        circuits.areTold = isGuarded
+        circuits.areShared = !isGuarded
+        return circuits
+    }
+
+    /// - Parameters:
+    ///   - clients: Those who are invited; `nil`: everybody.
+    ///   - own: The questions at the node's own doors.
+    @EventLoop
+    func presence(
+        in state: borrowing StateDirectory, clients: Set<ClientKey>?, own: OwnDoors
+    ) throws(NodeError) -> OnionPresence.Settings {
+        var presence = OnionPresence.Settings(
+            source: try torSource(state.torDirectory), key: OnionKeyFile(path: state.onionKey))
+        presence.socks = tor.socks
+        presence.heartbeat = tor.heartbeat
+        presence.uploadTime = onion.uploadTimeout
+        presence.selfDial = onion.selfDial
+        presence.selfDial.doors = own.doors(of: onion)
+        presence.selfDial.front = OnionAddress(onion.publicAddress)
+        // It would be closed as idle.
+        presence.selfDial.lineInterval = min(presence.selfDial.lineInterval, peers.idleTimeout / 2)
+        presence.form = onionForm(torDirectory: state.torDirectory)
+        presence.form.clients = clients
+        return presence
+    }
+
+    private func torSource(_ directory: String) throws(NodeError) -> OnionPresence.Settings.Source {
+        switch tor.mode {
+        case .own:
+            .own(
+                TorProcess.Settings(
+                    binary: tor.binary, torrc: try TorConfiguration.path(setting: tor.torrc),
+                    dataDirectory: directory, offersSocks: needsSOCKS))
+        case .instance, .system:
+            .running(control: tor.control, tor.credentials, isOurs: tor.mode == .instance)
+        }
+    }
+}
+
+extension OnionPresence {
+    /// The time as tor knows it: no earlier than the beginning of what it knows of the network.
+    var torTime: ToldTime? {
+        figures.consensusFrom.map {
+            ToldTime(unixMilliseconds: $0 * 1000, monotonicNanoseconds: EventLoop.monotonicNanoseconds)
+        }
+    }
+}
