@@ -59,6 +59,7 @@ package enum Schema {
         Column("android", .sealedText(Sealed.fields), .optional), Column("host", .text, .optional),
     ]
 
+    /// All tables of the outbox, but what only one engine has.
     package static let tables = [
         StoreTable("notification", waiting),
         StoreTable(
