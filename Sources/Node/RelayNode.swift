@@ -24,8 +24,7 @@ final class RelayNode {
     let credentials: CredentialWatch
     let certificates: CertificateWatch
     let invitations: InvitationWatch
-    /// `nil`: nobody is watched.
-    let watchman: Watchman?
+    let watchman: Watchman
     /// As tor was started.
     let transports: TransportPrograms
     /// Ends the node for another start.
@@ -52,8 +51,7 @@ final class RelayNode {
         self.history = NodeHistory(of: store.dispatcher, at: history, log: log)
         disk = DiskWatch(settings.stateDirectory)
         transports = settings.transports
-        var configured: [String: any ConfiguredApp] = [:]
-        for app in settings.apps { configured[app.name] = app.settings }
+        let configured = Dictionary(settings.apps.map { ($0.name, $0.settings) }) { $1 }
         self.configured = configured
         let certificates = CertificateWatch(gateways, doors.listeners, log: log)
         self.certificates = certificates
@@ -68,16 +66,12 @@ final class RelayNode {
         self.invitations = InvitationWatch(invitations, clients: clients, log: log) { [unowned presence] in
             presence.use(clients: $0)
         }
-        let network = settings.onion.network
-        watchman =
-            settings.watchman.isEmpty
-            ? nil
-            : Watchman(settings.watchman, network: network) { [unowned presence] in
-                // What tor can't do now says nothing of others.
-                presence.state.isPublished ? presence.socks : nil
-            } onNews: {
-                store.ring($0, $1)
-            }
+        watchman = Watchman(settings.watchman, network: settings.onion.network) { [unowned presence] in
+            // What tor can't do now says nothing of others.
+            presence.state.isPublished ? presence.socks : nil
+        } onNews: {
+            store.ring($0, $1)
+        }
     }
 
     func start() {
@@ -93,7 +87,7 @@ final class RelayNode {
         credentials.stop()
         certificates.stop()
         invitations.stop()
-        watchman?.stop()
+        watchman.stop()
     }
 
     /// Ends what the owner sees of it.

@@ -146,7 +146,7 @@ extension RelayNode {
             .init(
                 "peers", open: peers.openConnections, limit: settings.peers.connections,
                 heldByFew: peers.openConnections(heldBy: Report.Places.few)))
-        report.watches = watchman?.report ?? []
+        report.watches = watchman.report
         report.bufferBytes = doors.room.used
         report.bufferBytesLimit = settings.bufferBytes
         report.closedCircuits = doors.circuitsClosed(at: report.monotonicNow)
