@@ -23,10 +23,11 @@ package struct Claim: Equatable, Sendable {
         self.limit = limit
     }
 
-    /// Whenever they are due.
+    /// A time after all others, in milliseconds since 1970: such a claim takes notifications whether they are due or not.
     static let anyTime = Int64.max / 2
 
-    /// No notification is put off for longer: a time beyond it was written by a clock that was wrong.
+    /// The longest time, in milliseconds, for which a notification is put off. A later time was written by a clock that was
+    /// wrong.
     package static let longestWait: Int64 = 86_400_000 + 60_000
 }
 
@@ -72,8 +73,9 @@ package struct LaneBacklog: Equatable, Sendable {
 package struct Window: Sendable {
     /// The most notifications of one lane in memory.
     package var perLane = 4096
-    /// The most of all lanes. When it is full a lane has the least.
+    /// The most notifications of all lanes together in memory.
     package var total = 16_384
+    /// The most notifications of one lane in memory while ``total`` is reached.
     package var least = 64
     /// How many are claimed at a time, when no more than half as many wait in memory.
     package var claim = 512

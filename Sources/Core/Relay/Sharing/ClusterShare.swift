@@ -28,13 +28,13 @@ struct ClusterShare: Sendable {
 
     // MARK: Before something is accepted or sent
 
-    /// Others can come to the store, and it has been read.
+    /// Whether other nodes can come to the store, and it has been read.
     var hasOthers: Bool { ownership != nil }
 
     /// Whether this node sends what is for a device.
     func owns(_ token: Digest) -> Bool { ownership?.holds(token) ?? true }
 
-    /// Nobody else has ever accepted anything since the start.
+    /// Whether no other node has accepted anything since this node started.
     var isWhole: Bool { ownership?.isWhole ?? true }
 
     /// Whether a token is in sight: what comes in for a device can't go out before what another node has stored for it.
@@ -79,7 +79,7 @@ struct ClusterShare: Sendable {
 
     mutating func stopAsking() { askAt = .max }
 
-    /// Whether the next question says anew when the oldest came of all that waits: once in a while.
+    /// Whether the age of the oldest waiting notification should be found anew for the next question: at most once a second.
     mutating func wantsOldest(at time: Int64) -> Bool { ownership?.wantsOldest(at: time) ?? false }
 
     /// - Parameter oldest: monotonic nanoseconds.
@@ -87,7 +87,7 @@ struct ClusterShare: Sendable {
 
     /// The next question.
     ///
-    /// - Parameter unseen: of these something is on its way to the store that the answer does not have yet; `nil`: of all.
+    /// - Parameter unseen: shards with notifications on their way to the store, which the answer misses; `nil`: all shards.
     mutating func ask(
         at now: Instant, waiting: Int, bytes: Int, unseen: Shards?, isAwaited: (Int64) -> Bool
     ) -> ShareRequest? {
@@ -137,7 +137,7 @@ struct ClusterShare: Sendable {
         askAt = time
     }
 
-    /// Asks at once where senders get `busy` meanwhile.
+    /// Brings the next question forward, to 20 ms from now, while senders get `busy` for shards out of sight.
     mutating func lookSoon(at time: Int64) {
         guard askAt < .max, ownership?.blind.isEmpty == false else { return }
         askAt = min(askAt, time + Ownership.intervalBlind.nanoseconds)

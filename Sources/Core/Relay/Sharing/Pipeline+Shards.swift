@@ -88,7 +88,7 @@ extension Pipeline {
         return found
     }
 
-    /// Asks at once where senders get `busy` meanwhile.
+    /// Brings the next question forward, to 20 ms from now, while senders get `busy` for shards out of sight.
     mutating func lookSoon(at time: Int64) {
         if commits.fault == nil { cluster.lookSoon(at: time) }
     }

@@ -128,7 +128,7 @@ struct Ownership: Equatable, Sendable {
     /// Those of them that a commit gives up, sooner or later.
     private(set) var given = Shards.none
     private(set) var nodes = 1
-    /// Nobody else has ever accepted anything since the start: what is in memory of identities is all that is known.
+    /// Whether no other node has accepted anything since this node started: then its memory has all identities there are.
     private(set) var isWhole: Bool
     /// The shards of these in which others may have put something that this node has not seen. What comes in must not go
     /// out before it: nothing is accepted for them.
@@ -147,9 +147,9 @@ struct Ownership: Equatable, Sendable {
     private var oldestSought = Int64.min / 2
     /// Monotonic nanoseconds of the last answer.
     private var lookedAt = Int64.min / 2
-    /// Another node said so since the last question was asked.
+    /// Whether another node said that it put something there, since the last question was asked.
     private var isTold = false
-    /// The present question was asked because of that.
+    /// Whether the present question was asked because of that.
     private var wasTold = false
     /// Sequence numbers that somebody waits for and that are not in memory: asked for in turns, some at a time.
     private var awaited: [Int64] = []
@@ -250,7 +250,7 @@ struct Ownership: Equatable, Sendable {
     ///
     /// - Parameters:
     ///   - figures: What this node tells the others of itself.
-    ///   - unseen: Of these something is on its way to the store that the answer does not have yet.
+    ///   - unseen: Shards with notifications on their way to the store, which the answer misses.
     mutating func ask(
         _ figures: NodeFigures, unseen: Shards = .none, where isAwaited: (Int64) -> Bool
     ) -> ShareRequest {

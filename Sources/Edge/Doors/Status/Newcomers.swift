@@ -1,10 +1,10 @@
 import Relay
 
-/// Who brought which of the phones that nobody has pushed to yet, since this process began.
+/// The phones that nobody has pushed to yet, by the senders that brought them, since this process began.
 ///
-/// Of a table that is full, and in which nothing is old, the oldest of whoever has brought most gives way, as long as it has
-/// brought more than the one who comes. So whoever fills the table gives way to all others, and nobody who has brought one
-/// phone to anybody.
+/// When the table is full and nothing in it is old, a new phone takes the place of the oldest one of the sender that brought
+/// most, if that sender brought at least two more than the sender of the new one. So whoever fills the table gives way to all
+/// others, and a sender with one phone never does.
 struct Newcomers {
     private struct Brought {
         private var keys: [StatusRegistration.Key] = []
@@ -27,7 +27,7 @@ struct Newcomers {
         }
     }
 
-    /// So many are known; of more the oldest of whoever has brought most is forgotten.
+    /// The most phones that are known. One more, and the oldest of the sender that brought most is forgotten.
     let capacity: Int
     private var brought: [SenderID: Brought] = [:]
     private var total = 0
@@ -42,7 +42,7 @@ struct Newcomers {
         total += 1
     }
 
-    /// The one that gives way to another of this sender; `nil`: none does.
+    /// Takes out the phone that gives way to a new one of this sender; `nil`: none does.
     mutating func giveWay(to sender: SenderID?) -> StatusRegistration.Key? {
         guard let sender else { return nil }
         // With one more each they would only take turns.
