@@ -96,7 +96,7 @@ extension PointedSettings {
                 )
             }
         return """
-            This node is private: only authorized clients reach it. On the node:
+            This node is private: only invited clients reach it. On the node:
 
                 onionbell invite NAME
 

@@ -56,7 +56,7 @@ struct SecretInput: Sendable {
         (try? TrustedNodeCode(String(decoding: bytes, as: UTF8.self))) == nil ? .incomplete : .complete
     }
 
-    static let mailbox = SecretInput(name: "What onionbell mailbox add --json has printed") { bytes in
+    static let mailbox = SecretInput(name: "The output of onionbell mailbox add --json") { bytes in
         (try? JSON(bytes)) == nil ? .incomplete : .complete
     }
 

@@ -10,11 +10,11 @@ import Wire
 struct MailboxOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "What onionbell mailbox add --json has printed; - reads it from standard input. The options below replace what it has.",
+            "The output of onionbell mailbox add --json; - reads it from standard input. The options below replace what it has.",
             valueName: "file"))
     var mailbox: String?
 
-    @Option(help: ArgumentHelp("Of a mailbox with several readers, which one this is.", valueName: "name"))
+    @Option(help: ArgumentHelp("The name of this reader, if the mailbox has several.", valueName: "name"))
     var reader: String?
 
     @Option(help: ArgumentHelp("The mailbox's ntfy address, http://ADDRESS.onion/TOPIC.", valueName: "url"))

@@ -30,7 +30,7 @@ struct BisqAgentCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "What onionbell mailbox add --json has printed; - reads it from standard input. The options below replace what it has.",
+            "The output of onionbell mailbox add --json; - reads it from standard input. The options below replace what it has.",
             valueName: "file"))
     var mailbox: String?
 
