@@ -72,7 +72,8 @@ package struct PostgreSQLArray {
         withUnsafeBytes(of: value.bigEndian) { values.append(contentsOf: $0) }
     }
 
-    /// Dimensions, whether there are NULLs, type, and of each dimension how many and the first one's number.
+    /// Writes PostgreSQL's binary form (`array_recv`): the number of dimensions, whether there are NULLs, the elements' type;
+    /// for each dimension its length and first index; then the elements, each behind its length.
     func write(to bytes: inout [UInt8]) {
         let head: [UInt32] =
             count == 0

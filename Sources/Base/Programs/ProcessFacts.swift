@@ -16,7 +16,7 @@ package var environment: [String: String] {
     return result
 }
 
-/// A path from the root on.
+/// Makes a path absolute, from the current directory.
 package func absolute(_ path: String) -> String {
     if path.hasPrefix("/") { return path }
     guard let current = getcwd(nil, 0) else { return path }

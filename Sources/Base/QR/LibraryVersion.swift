@@ -1,4 +1,4 @@
 import CQREncode
 
-/// The version of the library that the process runs with.
+/// The name and version of libqrencode, as loaded at run time.
 package var codeLibraryVersion: String { "libqrencode " + String(cString: QRcode_APIVersionString()) }

@@ -21,7 +21,8 @@ package enum ChildExit: Equatable, Sendable, CustomStringConvertible {
     }
 }
 
-/// A child process that can't outlive this one: the kernel kills it when this process ends, however it ends.
+/// A child process that can't outlive this one: the kernel kills it when the event loop's thread ends, so at the latest with
+/// this process, however that ends.
 @EventLoop
 package final class ChildProcess {
     package let processID: Int32

@@ -1,4 +1,4 @@
 import CEvent
 
-/// The version of the library that the process runs with.
+/// The name and version of libevent, as loaded at run time.
 package var eventLibraryVersion: String { "libevent " + String(cString: event_get_version()) }

@@ -1,10 +1,10 @@
 /// A destination behind a SOCKS5 proxy.
 package struct SOCKS5Route: Equatable, Sendable {
     package var proxy: Endpoint
-    /// The proxy looks the name up: an onion address, for tor.
+    /// The name or address of the destination, which the proxy looks up, such as an onion address.
     package var host: String
     package var port: UInt16
-    /// tor gives each pair circuits of its own.
+    /// The user name and password, `nil` for none. tor uses separate circuits for each pair.
     package var credentials: SOCKS5Credentials?
 
     package init(proxy: Endpoint, host: String, port: UInt16, credentials: SOCKS5Credentials? = nil) {
@@ -19,7 +19,7 @@ extension Stream {
     /// Connects through a proxy. The stream comes with reading paused, so that nothing is lost before it has its
     /// handler: set that, use `unread`, then call ``resumeReading()``.
     ///
-    /// - Parameter deadline: for all of it: the proxy, the login, and the connection that the proxy makes.
+    /// - Parameter deadline: The time for all of it: the proxy, the login, and the connection that the proxy makes.
     /// - Returns: `unread` is what the far side sent in the same moment as the proxy's answer.
     package static func connect(
         through route: SOCKS5Route, deadline: Duration

@@ -1,4 +1,4 @@
 import CYAML
 
-/// The version of the library that the process runs with.
+/// The name and version of libyaml, as loaded at run time.
 package var yamlLibraryVersion: String { "libyaml " + String(cString: yaml_get_version_string()) }

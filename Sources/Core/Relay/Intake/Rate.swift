@@ -7,12 +7,13 @@ package struct Rate: Equatable, Sendable {
 
         package init() {}
 
-        /// Whether it is as good as a new one.
+        /// Whether nothing of the rate is used up at this time.
         package func isOver(at now: Int64) -> Bool { until <= now }
     }
 
-    /// Nanoseconds.
+    /// Nanoseconds from one to the next at the average rate.
     private let interval: Double
+    /// Nanoseconds by which a burst may be ahead of the average rate.
     private let tolerance: Int64
 
     /// - Parameter burst: How many may come at once, at least 1.

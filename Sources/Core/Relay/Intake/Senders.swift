@@ -12,8 +12,9 @@ struct Senders: Sendable {
 
     private var listening = SequenceTable<Listeners>()
     private var free: [ReplyID] = []
-    /// Ids whose last receipt was given to the edge; ``left``: those whose last receipt the edge has sent since.
+    /// Ids whose last receipt is among the effects that the edge has not taken yet.
     private var leaving: [ReplyID] = []
+    /// Ids whose last receipt the edge has taken; they are free when it takes effects again.
     private var left: [ReplyID] = []
     private var count = 0
 
@@ -23,10 +24,10 @@ struct Senders: Sendable {
         return ReplyID(index: count - 1)
     }
 
-    /// The edge has still to tell its last receipt.
+    /// Notes that the last receipt of an id is among the effects: the id is free once the edge has told it.
     mutating func leave(_ id: ReplyID) { leaving.append(id) }
 
-    /// The edge takes what it has to do: it has done what it took before.
+    /// Frees ids, since the edge takes effects: it has done what it took before.
     mutating func effectsTaken() {
         guard !leaving.isEmpty || !left.isEmpty else { return }
         free += left

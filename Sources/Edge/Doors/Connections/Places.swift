@@ -8,7 +8,7 @@ import Reactor
 final class Places {
     private let limit: Int
     let room: BufferRoom
-    /// Connections that had to make room.
+    /// Connections closed to make room for others, since the start.
     private(set) var evicted = 0
     private var open: [ObjectIdentifier: DoorConnection] = [:]
     private var whenDone: CheckedContinuation<Void, Never>?
@@ -20,7 +20,7 @@ final class Places {
 
     var count: Int { open.count }
 
-    /// How many are held by circuits or addresses that hold as many as this or more.
+    /// Counts the open connections of circuits or addresses that have `connections` or more.
     func count(heldBy connections: Int) -> Int {
         open.values.count { ($0.circuit?.connections ?? 0) >= connections }
     }
@@ -54,7 +54,7 @@ final class Places {
     }
 
     struct Place {
-        /// How many its circuit or address holds.
+        /// The number of connections that its circuit or address has.
         let heldWith: Int
         /// Monotonic nanoseconds.
         let lastHeard: Int64

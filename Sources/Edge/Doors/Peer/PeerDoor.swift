@@ -9,15 +9,15 @@ package final class PeerDoor {
     package struct Settings: Sendable {
         package var network = BisqNetwork.mainnet
         package var limits = PeerSession.Limits()
-        /// Connections at a time; for one more another one goes, and hears TOO_MANY_CONNECTIONS_OPEN.
+        /// The most open connections. One more closes others of whoever holds most, with TOO_MANY_CONNECTIONS_OPEN.
         package var connections = 20_000
-        /// Nothing read for that long closes (Bisq's socket timeout).
+        /// The time without a byte from the peer after which the connection is closed (Bisq's socket timeout).
         package var idleTimeout: Duration = .seconds(240)
-        /// From the first byte of a frame to its last.
+        /// The longest time from the first byte of a frame to its last.
         package var frameDeadline: Duration = .seconds(30)
-        /// Requests of one connection without a receipt; reading stops until some are answered.
+        /// The most requests of one connection without a receipt; then reading stops until some are answered.
         package var unanswered = 256
-        /// Bytes that a peer has not taken; reading stops until it has.
+        /// The most bytes that wait for the peer to take them; then reading stops until it has.
         package var unsentBytes = 256 << 10
 
         package init() {}
@@ -67,7 +67,7 @@ package final class PeerDoor {
 
     /// Begins to listen.
     ///
-    /// - Returns: Where, with the real port.
+    /// - Returns: The endpoint, with its real port.
     package func open(on endpoint: Endpoint) throws(SystemError) -> Endpoint {
         let listener = try Listener(on: endpoint) { [unowned self] in accept($0) }
         self.listener = listener
@@ -75,9 +75,9 @@ package final class PeerDoor {
     }
 
     package var openConnections: Int { connections.count }
-    /// How many are held by circuits that hold so many or more.
+    /// Counts the open connections of circuits that have `count` or more.
     package func openConnections(heldBy count: Int) -> Int { connections.count(heldBy: count) }
-    /// Those that made room for others.
+    /// Connections closed to make room for others, since the start.
     package var evictedConnections: Int { connections.evicted }
 
     private func accept(_ stream: Stream) {
@@ -91,7 +91,7 @@ package final class PeerDoor {
     }
 
     private var lost = LastMinute()
-    /// Peers that went without a word within the last minute.
+    /// The number of peers whose connections were lost within the last minute.
     package var lostWithinAMinute: Int { Int(lost.sum(at: EventLoop.monotonicNanoseconds)) }
 
     /// Accepts nothing more; each peer gets the receipts it waits for and a close message. Returns when all have.

@@ -14,9 +14,10 @@ extension Submission {
 }
 
 extension MobileNotificationResponse {
-    /// - Parameter uid: As the request gave it; one over the limit is cut, since it only echoes.
+    /// Makes this protocol's answer to a receipt; `nil` if it has none: there is no status for what is held or kept. A
+    /// gateway's text is left out, since there is no field for it.
     ///
-    /// `nil` for what this protocol doesn't tell: it has no field for a gateway's text and no status for what is held or kept.
+    /// - Parameter uid: The request's; one over the limit is cut, since it is only echoed.
     init?(_ receipt: Receipt, to uid: String) {
         let uid = uid.cut(toBytes: 64)
         switch receipt.answer {

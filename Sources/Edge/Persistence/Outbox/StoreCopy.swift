@@ -38,7 +38,7 @@ package final class StoreCopy {
         StoreError(refused: "\(what): a store is only copied to where there is none. Move it away first")
     }
 
-    /// Fills in what some rows have only where strangers could change them.
+    /// Fills in what only a database has, since others could change its rows: proofs (``Sealed/proof``) and keys of tokens.
     private func complete() throws(StoreError) {
         if try DoorSchema.isThere(BitwardenTables.self, on: target) {
             try target.transaction { () throws(StoreError) in try BitwardenTables.complete(target) }

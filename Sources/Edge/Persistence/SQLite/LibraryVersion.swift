@@ -1,4 +1,4 @@
 import CSQLite
 
-/// The version of the library that the process runs with.
+/// The name and version of SQLite, as loaded at run time.
 package var storageLibraryVersion: String { "SQLite " + String(cString: sqlite3_libversion()) }
