@@ -3,7 +3,7 @@ package struct GatewayFigures: Equatable, Sendable {
     /// Connections now open or being opened.
     package var connections = 0
     package var connectionsOpened = 0
-    /// There is no connection because nothing waits for one.
+    /// Whether there is no connection because nothing waits for one.
     package var isResting = false
     /// Ended without having answered a request soon after they were opened, or never opened.
     package var connectionFailures = 0
@@ -28,7 +28,7 @@ package struct GatewayFigures: Equatable, Sendable {
     /// Device tokens refused in a row, with none accepted between them: many mean that the configured host, topic or
     /// project is wrong rather than the tokens.
     package var refusedTokensInARow = 0
-    /// A notification has been accepted since the start.
+    /// Whether a notification has been accepted since the start.
     package var hasAccepted = false
     /// Seconds since 1970 when the client certificate ends; `nil` where there is none.
     package var certificateEnd: Int64?

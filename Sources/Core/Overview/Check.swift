@@ -227,7 +227,7 @@ extension Report {
         return .ok("pushing", last ?? "no delivery since the start")
     }
 
-    /// A refusal or a dead token is an answer as well: the gateway works.
+    /// Whether a lane with due notifications has had no answer for long. A refusal or a dead token is an answer as well.
     private func isStalled(_ lane: Lane) -> Bool {
         guard let oldest = lane.oldestDueAge, oldest >= Report.stalledAfter else { return false }
         guard uptime >= Report.stalledAfter else { return false }

@@ -104,7 +104,7 @@ extension Report {
 
     private func isOfLane(_ check: Check) -> Bool { lanes.contains { $0.name == check.name } }
 
-    /// Nothing is known that keeps notifications from going out.
+    /// Whether nothing is known that keeps notifications from going out.
     fileprivate var isDelivering: Bool {
         !checks.contains { $0.level != .ok && (isOfLane($0) || ["outbox", "pushing"].contains($0.name)) }
     }

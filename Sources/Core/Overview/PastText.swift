@@ -88,7 +88,8 @@ package enum PastText {
         return (totals, Int(numbers[5]))
     }
 
-    /// Reasons come from outside.
+    /// Whether a reason, which comes from outside, can stand in the text: up to 300 printable characters, no blank and no
+    /// `=`.
     private static func isWord(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.count <= 300
             && text.utf8.allSatisfy { (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "=") }

@@ -35,7 +35,7 @@ package struct Report: Equatable, Sendable {
         package var wishAdvice: String?
         /// The advice of its service about the gateway's last error; `nil`: nothing more.
         package var errorAdvice: String?
-        /// Nothing is sent for a while: the gateway is overloaded or away.
+        /// Whether nothing is sent for a while, since the gateway is overloaded or away.
         package var isPaused = false
         /// Since a notification for it was turned away because there was no room for more of this lane.
         package var fullAge: Duration?
@@ -213,7 +213,7 @@ package struct Report: Equatable, Sendable {
     /// In the phone book; `nil`: it has none.
     package var phones: Int?
 
-    /// No app has what it needs to ring anybody.
+    /// Whether no app has what it needs to ring anybody.
     package var hasNobodyToRing = false
 
     package var process = Process()

@@ -71,7 +71,7 @@ package struct PointedNode: Equatable, Sendable {
 package struct PointedSettings: Equatable, Sendable {
     package let client: PointedClient
     package let node: PointedNode
-    /// Bisq 2 asks Bisq's own relay when the node fails it.
+    /// Whether Bisq 2 asks Bisq's own relay when the node fails it.
     package let hasFallback: Bool
 
     package init(_ client: PointedClient, at node: PointedNode, hasFallback: Bool = false) {

@@ -25,7 +25,7 @@ package struct Pipeline: ~Copyable, Sendable {
         package let lane: Int
         /// Monotonic nanoseconds.
         package let submittedAt: Int64
-        /// It was for nobody, to see whether the way works, and was refused as it should be.
+        /// Whether it was for nobody, to see whether the way works, and was refused as it should be.
         package var isProbe = false
     }
 
@@ -85,7 +85,7 @@ package struct Pipeline: ~Copyable, Sendable {
 
     // Stopping.
     var isStopping = false
-    /// The outbox takes nothing more: what ends now is delivered again under the same ids.
+    /// Whether the outbox takes nothing more: what ends now is delivered again under the same ids.
     var isClosed = false
     var stopAt = Int64.max
     var inFlight = 0

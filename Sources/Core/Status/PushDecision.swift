@@ -40,7 +40,7 @@ extension Registration {
     }
 }
 
-/// Compares in a time that says nothing of where two texts of one length differ.
+/// Whether two texts are the same. The time it takes does not say where two texts of one length differ.
 private func isSame(_ one: String, _ other: String) -> Bool {
     let (one, other) = (Array(one.utf8), Array(other.utf8))
     guard one.count == other.count else { return false }

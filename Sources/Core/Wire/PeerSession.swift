@@ -66,7 +66,7 @@ package struct PeerSession {
         perTenSeconds = FrameRate(limit: limits.framesPerTenSeconds, withinSeconds: 10)
     }
 
-    /// A frame has begun and not ended: it has a deadline.
+    /// Whether a frame has begun and not ended: it has a deadline.
     package var isFrameIncomplete: Bool { decoder.isIncomplete }
 
     package var heldBytes: Int { decoder.heldBytes }

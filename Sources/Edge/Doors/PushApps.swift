@@ -18,7 +18,7 @@ package struct PushApps: Equatable, Sendable {
     package var ios: [Apple] = []
     /// Google's app; `nil`: none.
     package var android: String?
-    /// Apple's sandbox host, for apps that their developers built.
+    /// Whether Apple's sandbox host is used, for apps that their developers built.
     package var isSandbox = false
 
     package init() {}

@@ -25,7 +25,7 @@ package protocol ConfiguredApp: Sendable {
     /// The hosts that have a lane from the start: the service's own names. Others come with their first notification,
     /// as ``OpenedApp`` makes a gateway for each.
     var hosts: [LaneHost] { get }
-    /// Without credentials the app is known, and nothing is sent by it.
+    /// Whether it has credentials. Without them the app is known, and nothing is sent by it.
     var hasCredentials: Bool { get }
     /// Files that hold a key or a password. Empty names stand for none.
     var secretFiles: [String] { get }

@@ -37,11 +37,11 @@ struct Commits: Sendable {
     private var shelvedBefore: [Digest: Int64] = [:]
     /// The number of the operator's moves that are not in the outbox yet.
     private var moves = 0
-    /// The edge has been asked for a commit and has not begun it.
+    /// Whether the edge has been asked for a commit and has not begun it.
     private var isAsked = false
     /// Monotonic nanoseconds at which a commit is asked for; `.max`: when there is something to write.
     private var askAt = Int64.max
-    /// Until then it waits only for more of what nobody waits for.
+    /// Whether a commit waits until ``askAt`` only to take along more of what nobody waits for.
     private var isGathering = false
     /// Monotonic nanoseconds at which ends are written that need no commit of their own.
     private var writeAt = Int64.max
@@ -53,12 +53,12 @@ struct Commits: Sendable {
 
     // MARK: What the next one has
 
-    /// Nothing that a commit is needed for at once.
+    /// Whether nothing needs a commit at once.
     var isEmpty: Bool { changes.isEmpty }
     /// Deliveries that wait for other changes.
     var unwritten: Int { changes.unwritten }
     var isRunning: Bool { running != nil }
-    /// Nothing is left that would have to be written.
+    /// Whether nothing is left that would have to be written.
     var isDone: Bool { running == nil && changes.isEmpty && changes.unwritten == 0 }
     /// Whether something that the operator has moved is not in the outbox yet.
     var isMoving: Bool { moves > 0 }

@@ -193,7 +193,7 @@ package enum OutboxError: Error, Equatable, Sendable, CustomStringConvertible {
     /// Another node has the store: what is known of it here is old, and nothing more can be written.
     case taken(String)
 
-    /// The operator hears of it, also while another fault lasts.
+    /// Whether the operator hears of it also while another fault lasts.
     var isAlwaysTold: Bool {
         switch self {
         case .full, .failed: false

@@ -14,7 +14,7 @@ struct PendingChanges: Sendable {
     /// How lanes stand: only the last word is written.
     private var lanes: [LaneID: LaneRecord?] = [:]
 
-    /// Nothing that a commit is needed for at once.
+    /// Whether nothing needs a commit at once.
     var isEmpty: Bool { changes.isEmpty && lanes.isEmpty }
 
     /// - Parameter record: `nil`: it stands as a new one.

@@ -106,7 +106,8 @@ extension Pipeline {
         delivery.forgetPostponed(in: lane)
     }
 
-    /// Not while a lane where it has some reads from the backlog: what is being read would overtake what goes back.
+    /// Whether a device's notifications may go back: not while one of their lanes reads from the backlog, since what is
+    /// read would overtake them.
     func mayGoBack(_ token: Digest) -> Bool {
         !delivery.waiting(of: token).contains { delivery.lanes[delivery.entries[$0].lane].isClaiming }
     }

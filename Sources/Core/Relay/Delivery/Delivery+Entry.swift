@@ -40,9 +40,9 @@ extension Delivery {
         /// How often in a row the gateway gave it back unhandled.
         var returns = 0
         var isUrgent: Bool
-        /// The outbox has it in its backlog, or will.
+        /// Whether the outbox has it in its backlog, or will.
         var isShelved = false
-        /// Another node sends it.
+        /// Whether another node sends it.
         var isElsewhere = false
         var state = State.storing
         var writing = Writing.first

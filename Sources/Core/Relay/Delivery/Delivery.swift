@@ -183,7 +183,7 @@ struct Delivery: Sendable {
         }
     }
 
-    /// It has been tried again since, or has ended.
+    /// Whether it has been tried again since, or has ended.
     private func isStale(_ one: Lane.Suspended, in lane: Int) -> Bool {
         !entries[one.slot].isPostponed(one.sequence, in: lane)
             || queues[entries[one.slot].token]?.notBefore != one.due
@@ -327,7 +327,7 @@ struct Delivery: Sendable {
         return nil
     }
 
-    /// It may have been put off anew since.
+    /// Whether it is still put off to the same time: it may have been put off anew since.
     private func isCurrent(_ postponed: Lane.Postponed, in lane: Int) -> Bool {
         let entry = entries[postponed.slot]
         return entry.isPostponed(postponed.sequence, in: lane)

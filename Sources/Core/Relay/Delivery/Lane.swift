@@ -19,11 +19,11 @@ package struct Lane: Sendable {
     package let id: LaneID
     /// How it is named where a person or a log reads.
     package let shown: LaneID
-    /// Its place is free for another one.
+    /// Whether its place is free for another lane.
     package internal(set) var isGone = false
-    /// Without one nothing is sent, and what waits is kept.
+    /// Whether it has a gateway. Without one nothing is sent, and what waits is kept.
     package internal(set) var hasGateway = false
-    /// Its gateway had a fault when it was looked at last.
+    /// Whether its gateway had a fault when it was looked at last.
     var hasFault = false
     /// All that waits, in memory or not, and what is on its way into the outbox.
     var taken = Room()
@@ -31,15 +31,15 @@ package struct Lane: Sendable {
     package var hasSome: Bool { taken.count > 0 || count > 0 }
     /// Who has brought what while so much waited that it matters.
     private var brought = SenderCounts()
-    /// Its gateway has taken one since the start, or had some left for it then.
+    /// Whether its gateway has taken one since the start, or had some left for it then.
     var isProven = false
-    /// It has taken one since the lane was made.
+    /// Whether its gateway has taken one since the lane was made.
     var hasDelivered = false
-    /// It has failed, or refused one, since the lane was made or has it again.
+    /// Whether its gateway has failed, or refused one, since the lane was made or got it again.
     var hasFailed = false
-    /// It has given its gateway to another lane of its app, and gets one again: see `Pipeline+Origins.swift`.
+    /// Whether it has given its gateway to another lane of its app, and will get one again: see `Pipeline+Origins.swift`.
     package internal(set) var isParked = false
-    /// It has had one.
+    /// Whether it has ever had a gateway.
     var hadGateway = false
     /// The sender of the first that it was made for; `nil`: one without an identity.
     let broughtBy: SenderID?
@@ -66,9 +66,9 @@ package struct Lane: Sendable {
     var shelving = 0
     /// Monotonic nanoseconds since when it has been seen without notifications; `nil`: it has some.
     var idleSince: Int64?
-    /// Bodies are being read: what would come next is among them.
+    /// Whether bodies are being read: what would come next is among them.
     var isLoading = false
-    /// Something may have become due: see ``Pipeline/takeStirred(_:)``.
+    /// Whether something may have become due: see ``Pipeline/takeStirred(_:)``.
     var isStirred = false
     /// Monotonic nanoseconds at which something is due; `.max`: when something changes.
     var wakeAt = Int64.max
@@ -89,11 +89,11 @@ package struct Lane: Sendable {
     /// Monotonic nanoseconds before which the gateway surely wants nothing, and before which it may not want any.
     private(set) var askedUntil: Int64 = 0
     private var wishedUntil: Int64 = 0
-    /// The witnesses against the gateway proved wrong, and it is not known yet whether they fail alone.
+    /// Whether the witnesses against the gateway proved wrong, and it is not known yet whether they fail alone.
     private var isRefuted = false
     /// So many have been sent while single devices fail.
     private var mixed = 0
-    /// The outbox has a ``LaneRecord`` of it, or will.
+    /// Whether the outbox has a ``LaneRecord`` of it, or will.
     var isRecorded = false
     /// The gateway's word for what the operator has to mend; `nil` when there is nothing.
     package private(set) var blockedReason: String?
@@ -118,7 +118,8 @@ package struct Lane: Sendable {
         taken.take(size)
     }
 
-    /// See ``Admission/hasRoom(for:isProven:senderBroughtMuch:)``.
+    /// Whether a sender brought so much that its share counts: see
+    /// ``Admission/hasRoom(for:isProven:senderBroughtMuch:)``.
     func hasMuch(of sender: SenderID?) -> Bool {
         guard taken.count >= Lane.uncounted, let sender else { return false }
         return brought[sender] >= Lane.uncounted
@@ -160,7 +161,7 @@ package struct Lane: Sendable {
         }
     }
 
-    /// Single devices fail, as far as is known.
+    /// Whether single devices fail, as far as is known.
     private func isMixed(at time: Int64) -> Bool { suspicion.hasWitnesses || suspicion.doubts(at: time) > 0 }
 
     /// Whether another one may be sent now, and which; ends a pause whose time has come.

@@ -55,7 +55,7 @@ struct LanePause: Sendable {
 
     var mayTry: Bool { tries < most }
 
-    /// In the middle of the pause.
+    /// Whether the gateway may be probed now, in the middle of the pause.
     mutating func mayProbe(at time: Int64) -> Bool {
         guard time >= probeAt else { return false }
         if tries == 0 { triesAt = time }

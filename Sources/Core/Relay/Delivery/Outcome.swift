@@ -20,7 +20,7 @@ package enum Outcome: Equatable, Sendable {
     /// The notification is kept.
     case blocked(reason: String)
 
-    /// The gateway has decided on this notification.
+    /// Whether the gateway has decided on this notification.
     var isJudgement: Bool {
         switch self {
         case .accepted, .kept, .refused, .tokenDead: true
@@ -45,9 +45,9 @@ package struct Deferral: Equatable, Sendable {
     package var scope: Scope
     /// As the gateway asked, counted from its answer; `nil`: as the back-off says.
     package var retryAfter: Duration?
-    /// The gateway surely never handled the request: the attempt doesn't count, and it may be sent again at once.
+    /// Whether the gateway surely never handled the request: the attempt doesn't count, and it may be sent again at once.
     package var isUnharmed: Bool
-    /// The gateway wants this one device spared for a while: it works, and so do we.
+    /// Whether the gateway wants this one device spared for a while: it works, and so do we.
     package var isThrottle: Bool
     /// How many different devices have to hear it, with none answered between them, before the others wait too.
     package var witnesses: Int

@@ -105,7 +105,7 @@ extension Lane {
             blockedSince: blockedSince.map(steadyTime))
     }
 
-    /// Nothing but its record keeps it, and nothing of that is to be waited for.
+    /// Whether nothing but its record keeps it, and nothing of that is to be waited for.
     fileprivate func isRecordOnly(at time: Int64) -> Bool {
         guard isRecorded, !isGone, !hasGateway, count == 0, shelved == 0, !isLoading, !isClaiming else {
             return false

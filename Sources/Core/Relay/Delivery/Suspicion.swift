@@ -48,7 +48,7 @@ package struct Suspicion<Device: Hashable & Sendable>: Sendable {
 
     /// How often witnesses have proved wrong lately. Once: what fails may be a device's own; again: more likely it is.
     func doubts(at time: Int64) -> Int { time - doubtedAt < Suspicion.memory.nanoseconds ? mistakes : 0 }
-    /// Something has failed since the gateway last answered.
+    /// Whether something has failed since the gateway last answered.
     var hasWitnesses: Bool { witnesses > 0 }
     /// So many senders' devices have.
     var voices: Int { max(senders.count + unknownSenders, witnesses / Suspicion.devicesPerSender) }

@@ -14,7 +14,7 @@ package struct UpstreamOrder<Device: Hashable & Sendable>: Sendable {
     private struct Place: Sendable {
         /// `nil`: it is not set aside.
         var awayUntil: Int64?
-        /// It is being called.
+        /// Whether it is being called.
         var isTried = false
         /// In a row.
         var failures = 0

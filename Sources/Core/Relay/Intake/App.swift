@@ -6,7 +6,7 @@ import Encodings
 package final class App: Sendable {
     package let name: String
     package let service: any PushService
-    /// False when the operator gave no credentials for it.
+    /// Whether the operator gave credentials for it.
     package let isEnabled: Bool
     /// Whose phones it rings.
     package let targets: Targets

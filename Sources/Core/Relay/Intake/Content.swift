@@ -7,7 +7,7 @@ package enum Content: Equatable, Sendable {
     /// A payload that the door has made.
     indirect case prepared(PreparedPush)
 
-    /// Sent before those that are not.
+    /// Whether it is sent before those that are not urgent.
     package var isUrgent: Bool {
         switch self {
         case .bisq(let content): content.isUrgent
@@ -28,7 +28,7 @@ package enum Content: Equatable, Sendable {
 package struct BisqContent: Equatable, Sendable {
     /// The text that the phone gets under the key `encrypted`: printable ASCII, nothing that JSON must escape.
     package var message: String
-    /// Shown at once, as an alert; otherwise a background push.
+    /// Whether it is shown at once, as an alert; otherwise it is a background push.
     package var isUrgent: Bool
     package var hasSound: Bool
     package var isMutableContent: Bool
@@ -84,7 +84,7 @@ package struct PreparedPush: Equatable, Sendable {
     }
 
     package var payload: Payload
-    /// Also on its way to the phone. The node sends it before those that are not.
+    /// Whether it is urgent, also on its way to the phone. The node sends it before those that are not.
     package var isUrgent: Bool
     package var expiry: Expiry
     /// The id by which a later notification takes this one's place on the phone. At most ``longestCollapseID`` bytes.

@@ -39,8 +39,8 @@ package struct DeviceToken: Hashable, Sendable {
         self.text = text
     }
 
-    /// Two lower-case letters, `1` and a colon: what tells an address of a service that phones don't know by their
-    /// platform (``PushService/prefix``). FCM's tokens have no colon before their 11th character.
+    /// Whether it begins with two lower-case letters, `1` and a colon: what tells an address of a service that phones
+    /// don't know by their platform (``PushService/prefix``). FCM's tokens have no colon before their 11th character.
     static func hasServicePrefix(_ text: String) -> Bool { text.withBytes { hasServicePrefix($0) } }
 
     private static func hasServicePrefix(_ bytes: Span<UInt8>) -> Bool {

@@ -2,8 +2,8 @@ import Encodings
 
 /// The shape of what a phone gets: the node never holds its key, so shape is all there is to check.
 enum MessageText {
-    /// Bisq 1's `magic|iv|base64` with the magic of the platform, an IV of 16 characters and whole AES blocks; or
-    /// Bisq 2's base64 of at least a nonce and a tag (28 bytes). Nothing in it needs an escape in JSON.
+    /// Whether it is Bisq 1's `magic|iv|base64` with the magic of the platform, an IV of 16 characters and whole AES
+    /// blocks; or Bisq 2's base64 of at least a nonce and a tag (28 bytes). Nothing in it needs an escape in JSON.
     static func isValid(_ message: String, for platform: Platform) -> Bool {
         message.withBytes { isValid($0, for: platform) }
     }

@@ -119,7 +119,7 @@ package struct PhoneBook: Equatable, Sendable {
         return phones.allSatisfy { $0.form == first.form } ? nil : .formsDiffer
     }
 
-    /// Letters, digits, `.`, `-` and `_`.
+    /// Whether it can be a name: letters, digits, `.`, `-` and `_`, at most ``longestName`` bytes.
     package static func isName(_ text: String) -> Bool {
         (1...longestName).contains(text.utf8.count)
             && text.consists {

@@ -255,7 +255,7 @@ extension Pipeline {
 extension Delivery {
     // Of a span, whose elements are lent: what an array gives to a call is a copy of the lane.
 
-    /// See ``Lane/hasMuch(of:)``.
+    /// Whether a sender brought much to a lane: see ``Lane/hasMuch(of:)``.
     func hasMuch(of sender: SenderID?, in lane: Int) -> Bool { lanes.span[lane].hasMuch(of: sender) }
 
     fileprivate func answersSoon(_ lane: Int, _ patience: Patience) -> Bool {

@@ -164,6 +164,6 @@ extension Pipeline {
 }
 
 extension Lane {
-    /// Nothing says that there is anybody at its origin, and nobody is being asked.
+    /// Whether nothing says that there is anybody at its origin, and nobody is being asked.
     fileprivate var mayGiveWay: Bool { !hasDelivered && inFlight == 0 && !isLoading }
 }

@@ -4,8 +4,8 @@ import Encodings
 package struct Recipient: Equatable, Sendable {
     package let lane: LaneID
     package let deviceToken: DeviceToken
-    /// One of the phones of an alias: the sender's uid is that of all of them, and tells only with the phone which
-    /// notification is meant.
+    /// Whether it is one of the phones of an alias: the sender's uid is that of all of them, and tells only with the
+    /// phone which notification is meant.
     package let isOfAlias: Bool
 
     package init(lane: LaneID, deviceToken: DeviceToken, isOfAlias: Bool = false) {
@@ -35,16 +35,16 @@ package struct Submission: Equatable, Sendable {
     package var registeredAt: Int64?
     /// How many relays have handed it on before it came here.
     package var hops = 0
-    /// Its sender comes once only: what is refused is refused at once.
+    /// Whether its sender comes once only: what is refused is refused at once.
     package var isNeverRepeated = false
-    /// It comes once only, and its sender takes `stored` for an answer: over its device's rate it waits, and is not turned
-    /// away.
+    /// Whether it waits over its device's rate, and is not turned away: it comes once only, and its sender takes `stored`
+    /// for an answer.
     package var mayWait = false
-    /// The node itself says it (``Notice``).
+    /// Whether the node itself says it (``Notice``).
     package var isNotice = false
     /// How long it may be out before it is stored, where the sender awaits the outcome.
     package var patience = Patience.none
-    /// See ``Recipient/isOfAlias``.
+    /// Whether it is for one of the phones of an alias: see ``Recipient/isOfAlias``.
     var isOfAlias = false
     /// Whose it is, set by the endpoint; `nil`: the node's own.
     package var sender: SenderID?

@@ -92,7 +92,8 @@ package struct Validator: Sendable {
         return nil
     }
 
-    /// Sent to see whether the way works: that it is refused says nothing of the configuration.
+    /// Whether a token is nobody's: sent to see whether the way works. That it is refused says nothing of the
+    /// configuration.
     func isOfNobody(_ deviceToken: DeviceToken) -> Bool {
         deviceToken.text.utf8.count <= DeviceToken.longest && nobodies.contains(deviceToken)
     }
@@ -180,7 +181,7 @@ package struct Validator: Sendable {
         (1...64).contains(uid.utf8.count) && uid.consists(of: ASCII.printable)
     }
 
-    /// It goes into a header as it is.
+    /// Whether an id can go into a header as it is, and is short enough.
     private static func isCollapseID(_ id: String?) -> Bool {
         guard let id else { return true }
         return (1...PreparedPush.longestCollapseID).contains(id.utf8.count)

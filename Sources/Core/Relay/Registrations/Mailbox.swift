@@ -41,9 +41,9 @@ package struct Mailbox: Equatable, Sendable {
     package let number: Int64
     package let name: String
     package let show: Show
-    /// Whoever has the topic reads, without a token; such reading acknowledges nothing.
+    /// Whether everybody who has the topic may read, without a token. Such reading acknowledges nothing.
     package let isOpen: Bool
-    /// A topic of UnifiedPush, which a reader made by subscribing: whoever has it writes to it.
+    /// Whether it is a topic of UnifiedPush, which a reader made by subscribing: whoever has it writes to it.
     package let isPush: Bool
     package let topic: Digest
     /// The digest of the address by which senders write to it; `nil`: it is not read from the store.
@@ -91,7 +91,7 @@ package struct MailboxMessage: Equatable, Sendable {
     package let text: String
     /// The one before with the same goes.
     package let replaces: String?
-    /// A publisher's, not Bisq's.
+    /// Whether it is a publisher's, not Bisq's.
     package let isPublished: Bool
     /// The publisher for which it waits until ``acceptedAt``; `nil`: it is there at once.
     package let delayedBy: Digest?

@@ -96,7 +96,7 @@ package struct Share: Equatable, Sendable {
     package var ends: [Int64: End] = [:]
     /// No number of what has arrived is higher.
     package var lastSequence: Int64 = 0
-    /// There is more, to be asked for at once.
+    /// Whether there is more, to be asked for at once.
     package var hasMore = false
     /// All of them, now and then; `nil`: they are as they were.
     package var known: SharedNodes?

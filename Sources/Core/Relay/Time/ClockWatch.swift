@@ -66,7 +66,7 @@ struct ClockWatch {
     /// Whether the clock is far ahead of the time trusted last: what it says is over may not be.
     var isDoubted: Bool { offset.subtractingReportingOverflow(trustedOffset).partialValue > ClockWatch.far }
 
-    /// It says about what it said when it was trusted last.
+    /// Whether the clock says about what it said when it was trusted last.
     var isNear: Bool {
         offset.subtractingReportingOverflow(trustedOffset).partialValue.magnitude <= ClockWatch.far.magnitude
     }

@@ -11,7 +11,7 @@ extension Pipeline {
         doubtLess(at: now)
     }
 
-    /// Nothing ends or is forgotten yet because of what the clock says.
+    /// Whether the clock is doubted: nothing ends or is forgotten yet because of what it says.
     package var isClockDoubted: Bool { wallClock.isDoubted }
 
     /// Somebody who knows has said how late it is: the date of a push service's answer, or tor's view of the network.

@@ -61,7 +61,7 @@ struct WallClock: Sendable {
 
     // MARK: Doubt
 
-    /// Nothing ends or is forgotten yet because of what the clock says.
+    /// Whether the clock is doubted: nothing ends or is forgotten yet because of what it says.
     var isDoubted: Bool { doubtOffset != nil }
 
     /// Whether what it calls older than that is older.

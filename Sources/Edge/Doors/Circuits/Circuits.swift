@@ -20,14 +20,14 @@ enum Origin: Hashable {
 package final class Circuits {
     package struct Settings: Equatable, Sendable {
         package var limits = CircuitAccount.Limits()
-        /// Every connection begins with a ``Wire/ProxyLine``; one that doesn't is closed.
+        /// Whether every connection begins with a ``Wire/ProxyLine``; one that doesn't is closed.
         package var areTold = false
         /// Whether all connections have one account, ``partsOfAll`` times as large, since tor says nothing of circuits: so
         /// many strangers together, and no more.
         package var areShared = false
         /// The share of all HTTP requests by strangers, however many circuits they come by; `nil`: no limit.
         package var ofStrangers: Rate?
-        /// Connections come from network addresses.
+        /// Whether connections come from network addresses.
         package var areAddresses = false
 
         package init() {}
@@ -166,7 +166,7 @@ final class Circuit {
     // Lent to nobody, as `Stream.output`.
     @exclusivity(unchecked) fileprivate(set) var account: CircuitAccount
     private let circuits: Circuits
-    /// Read no further until the timer ends.
+    /// Whether it is read no further until the timer ends.
     private(set) var isSlowed = false
     private var timer: Timer?
     private var slowed: [ObjectIdentifier: any CircuitMember] = [:]
@@ -210,7 +210,7 @@ final class Circuit {
         timer.start(after: .nanoseconds(pause))
     }
 
-    /// If not, the member hears ``CircuitMember/circuitMayBeRead()`` when it may.
+    /// Whether a member may be read now. If not, it hears ``CircuitMember/circuitMayBeRead()`` when it may.
     func mayRead(_ member: any CircuitMember) -> Bool {
         if isSlowed { slowed[ObjectIdentifier(member)] = member }
         return !isSlowed

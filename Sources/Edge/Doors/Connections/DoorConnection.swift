@@ -77,7 +77,7 @@ class DoorConnection: StreamHandler {
     private(set) var isShuttingDown = false
     /// Monotonic nanoseconds.
     private(set) var lastHeard: Int64
-    /// Whoever has shown that it may be here has places that strangers don't take (``Places``).
+    /// Whether the client has shown that it may be here: then it has places that strangers don't take (``Places``).
     final var isKnown = false
     /// The bytes that ``BufferRoom`` has counted.
     final var countedBytes = 0
@@ -109,9 +109,9 @@ class DoorConnection: StreamHandler {
     func proceed() {}
     /// Whether more may be read, as far as the protocol goes.
     var wantsMore: Bool { true }
-    /// Something has begun and is not whole: the deadline runs.
+    /// Whether something has begun and is not whole: then the deadline runs.
     var isIncomplete: Bool { false }
-    /// Answers are still to be given.
+    /// Whether answers are still to be given.
     var isBusy: Bool { false }
     /// Bytes that were read and are not done with.
     var heldBytes: Int { 0 }

@@ -94,7 +94,9 @@ package struct ConsoleEntrance {
         return passphrase?.salt ?? Self.noSalt
     }
 
-    /// - Parameter digest: Of a text, made with ``saltToTry()``. Another passphrase may have been set since.
+    /// Whether a text is the passphrase.
+    ///
+    /// - Parameter digest: The text's, made with ``saltToTry()``. Another passphrase may have been set since.
     mutating func isPassphrase(_ digest: PassphraseDigest) -> Bool {
         let hasSalt = isEqual(digest.salt, passphrase?.salt ?? Self.noSalt)
         let hasKey = isEqual(digest.key.bytes, passphrase?.key.bytes ?? Self.nobodys)

@@ -51,7 +51,7 @@ package struct WidgetTokens: Equatable, Sendable {
         return tokens.reduce(false) { $0 || equalInConstantTime($1.digest, digest) }
     }
 
-    /// Letters, digits, `-` and `_`.
+    /// Whether a name has only letters, digits, `-` and `_`.
     private static func isFit(_ name: String) -> Bool {
         name.consists {
             ASCII.letter($0) | ASCII.digit($0) | ASCII.equal($0, "-") | ASCII.equal($0, "_")

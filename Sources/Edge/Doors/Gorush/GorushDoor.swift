@@ -84,7 +84,8 @@ package final class GorushDoor: HTTPDoor {
 
     package func tooLargeAnswer(limit: Int) -> HTTPResponse { GorushAnswer.response(to: .missing) }
 
-    /// `Bearer SECRET`, or `Basic` with the secret as password, which is what Go's client makes of `http://x:SECRET@`.
+    /// Whether a request has the secret, if there is one: as `Bearer SECRET`, or `Basic` with the secret as password,
+    /// which is what Go's client makes of `http://x:SECRET@`.
     private func isAllowed(_ authorization: String?) -> Bool {
         guard let secret = settings.secret else { return true }
         guard let parts = authorization?.utf8.split(separator: 0x20, maxSplits: 1), parts.count == 2 else {

@@ -102,7 +102,7 @@ enum ForwardedClient: Equatable {
         NetworkAddress(String(decoding: text.prefix { $0 != UInt8(ascii: "%") }, as: UTF8.self))
     }
 
-    /// `:51000`, or a made-up one (RFC 7239, 6): `:_name`.
+    /// Whether it is a port, `:51000`, or a made-up one (RFC 7239, 6), `:_name`.
     private static func isPort(_ text: ArraySlice<UInt8>) -> Bool {
         let name = text.dropFirst()
         guard text.first == UInt8(ascii: ":"), let first = name.first else { return false }

@@ -152,7 +152,7 @@ package final class HTTPServer {
         HTTPConnection(stream, arrival, isProxy: isProxy, server: self, at: connections).begin()
     }
 
-    /// Counts a handshake.
+    /// Whether one more handshake may begin; counts it.
     private func mayShakeHands(_ origin: Origin?, _ certificate: ServerCertificate) -> Bool {
         let now = EventLoop.monotonicNanoseconds
         if let origin {

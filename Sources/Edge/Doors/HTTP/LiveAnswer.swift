@@ -69,7 +69,7 @@ package final class LiveAnswer {
         connection?.countHeld()
     }
 
-    /// The client has to take what it was sent before.
+    /// Whether the client first has to take what it was sent before.
     var isHeldBack: Bool { connection?.isHeldBack ?? true }
 
     func end() { connection?.end(.finished) }

@@ -43,7 +43,7 @@ struct MailboxParameters {
         return ["1", "yes", "true"].contains(word)
     }
 
-    /// Browsers say with each request how urgent it is to them (RFC 9218: `u=1, i`).
+    /// Whether a parameter is HTTP's own: browsers say with each request how urgent it is to them (RFC 9218: `u=1, i`).
     private func isOfHTTP(_ name: String, _ value: String) -> Bool {
         guard name == "priority", let value = value.word() else { return false }
         return value == "i" || value.hasPrefix("i,") || value.hasPrefix("u=")

@@ -28,7 +28,8 @@ enum MailboxPush: Equatable {
         }
     }
 
-    /// Names that readers make up: `up` and at least twelve characters of chance, as ntfy's app takes them.
+    /// Whether it is a name that readers make up: `up` and at least twelve characters of chance, as ntfy's app takes
+    /// them.
     static func isTopic(_ text: String) -> Bool {
         lengths.contains(text.utf8.count) && text.hasPrefix("up")
             && text.consists {

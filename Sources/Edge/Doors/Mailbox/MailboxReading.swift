@@ -79,7 +79,7 @@ final class MailboxReading: LiveClient {
         sources.contains { $0.place.mailbox == place.mailbox && $0.place.number < place.number }
     }
 
-    /// A keep-alive is sent on a schedule: over a WebSocket it is the client that does so.
+    /// Whether keep-alives are sent to it on a schedule. Over a WebSocket the client sends them.
     var wantsKeepAlive: Bool { frames == nil && !isPoll }
 
     func say(_ event: MailboxLine.Event, id: String, at time: Int64) {

@@ -46,7 +46,7 @@ struct MailboxRequest: Equatable {
         return (topics, kind)
     }
 
-    /// A name that one topic may have.
+    /// Whether a topic may have this name.
     static func isTopic(_ text: String) -> Bool {
         (1...longestTopic).contains(text.utf8.count) && text.consists(of: character)
     }

@@ -106,8 +106,8 @@ package final class ManagementDoor {
         return response
     }
 
-    /// A page from elsewhere can make a browser ask here under a name of its own (DNS rebinding), and must not read the
-    /// answer: numbers, `localhost` and the node's own onion address are no such names.
+    /// Whether the host is a number, `localhost` or the node's own onion address. A page from elsewhere can make a
+    /// browser ask here under a name of its own (DNS rebinding), and must not read the answer.
     private func isOurs(host: String) -> Bool {
         if HTTPRequest.isLocal(host: host) { return true }
         guard let name = HTTPRequest.name(ofHost: host), name.hasSuffix(".onion") else { return false }

@@ -121,7 +121,7 @@ final class PeerConnection: DoorConnection {
         }
     }
 
-    /// A peer gets on no faster than its notifications are stored.
+    /// Whether more is read: a peer gets on no faster than its notifications are stored.
     override var wantsMore: Bool { unanswered < door.settings.unanswered && later.isEmpty }
     override var isIncomplete: Bool { session.isFrameIncomplete }
     override var isBusy: Bool { unanswered > 0 || !later.isEmpty }

@@ -34,7 +34,7 @@ struct WebPushMessage: Equatable {
     let body: [UInt8]
     /// Seconds, 0 or more; `nil` where the sender says none that can be read.
     let timeToLive: Int?
-    /// Shown at once; otherwise when it suits the phone.
+    /// Whether it is to be shown at once; otherwise when it suits the phone.
     let isUrgent: Bool
     /// The name by which it replaces an earlier one on the phone; `nil` also where it is not what Apple takes.
     let topic: String?

@@ -16,7 +16,7 @@ struct ProviderTokenLife: Equatable, Sendable {
     private(set) var generation = 0
     private var signedAt: Instant?
     private var mustRenew = false
-    /// It was refused, and the wall clock was set since it was signed.
+    /// Whether it was refused, and the wall clock was set since it was signed.
     private var isMisdated = false
     private var keptUntil = Int64.min
 

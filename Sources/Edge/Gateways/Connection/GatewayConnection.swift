@@ -21,7 +21,7 @@ final class GatewayConnection {
     /// Whether it stood once: TCP and TLS worked.
     private(set) var wasEstablished = false
 
-    /// There are other credentials since it was opened.
+    /// Whether there are other credentials since it was opened.
     var isOutdated = false
     /// Monotonic nanoseconds since when something waits for it and the gateway allows nothing; `nil`: it may send.
     private var starvedSince: Int64?

@@ -16,7 +16,7 @@ final class GatewayLink: ConnectionOwner {
         var egress = Egress.direct
         /// Spoken where ALPN doesn't say which.
         var version: GatewayConnection.HTTPVersion
-        /// Only one request on a new connection until it was answered: APNs with a provider token.
+        /// Whether a new connection takes only one request until that was answered: APNs with a provider token.
         var needsProof = false
         var limits = ConnectionLife.Limits()
         /// Connections at once; HTTP/1.1, which takes one request at a time, gets twice as many.
@@ -24,7 +24,7 @@ final class GatewayLink: ConnectionOwner {
         /// Those of HTTP/1.1, if not twice as many.
         var sequentialConnections: Int?
         var lookUp = Dial.systemLookup
-        /// A stranger chose the host: no log and no report names it.
+        /// Whether a stranger chose the host: then no log and no report names it.
         var hidesHost = false
     }
 
@@ -51,7 +51,7 @@ final class GatewayLink: ConnectionOwner {
     private var pace = OpeningPace()
     private var random = SystemRandomNumberGenerator()
     private var isRunning = false
-    /// Something waits for a connection, where none is kept.
+    /// Whether something waits for a connection, where none is kept.
     private var isWanted = false
     private var lacksRoom = true
     private var starvedAt = Int64.min

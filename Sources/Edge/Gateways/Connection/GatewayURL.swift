@@ -6,7 +6,7 @@ import Reactor
 /// `address.onion[:port]`.
 package struct GatewayURL: Equatable, Sendable, CustomStringConvertible {
     package let isSecure: Bool
-    /// It speaks the peers' protocol and not HTTP.
+    /// Whether the server speaks the peers' protocol, not HTTP.
     package let isPeer: Bool
     /// A name or address; IPv6 without brackets.
     package let host: String
@@ -96,7 +96,7 @@ package struct GatewayURL: Equatable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Only tor reaches it.
+    /// Whether only tor reaches it.
     package var isOnion: Bool { host.lowercased().hasSuffix(".onion") }
 
     package var endpoint: Endpoint { .host(host, port: port) }

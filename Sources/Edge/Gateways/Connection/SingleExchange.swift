@@ -10,7 +10,7 @@ final class SingleExchange: ConnectionOwner {
 
     struct Failure: Error, Equatable {
         let reason: String
-        /// The other end is not who it must be.
+        /// Whether the other end is not who it must be.
         let isUntrusted: Bool
         /// The word of a GOAWAY frame, by which Apple refuses a certificate.
         var goAwayWord: String?

@@ -24,9 +24,9 @@ struct AccessTokenLife: Equatable, Sendable {
     /// When the next token is to be fetched.
     private(set) var nextFetch = Int64.min
     private var token: Token?
-    /// A request was accepted under the present token.
+    /// Whether a request was accepted under the present token.
     private var isProven = false
-    /// The present token was got because the one before was refused.
+    /// Whether the present token was got because the one before was refused.
     private var isReplacement = false
     private var failures = 0
 

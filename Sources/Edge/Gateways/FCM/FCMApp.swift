@@ -11,7 +11,8 @@ package struct FCMApp: ConfiguredApp {
     /// Empty: the service account's own.
     package var tokenURL = ""
     package var caFile = ""
-    /// A notification block for phones whose app can't show data-only messages (Bisq Remote before 1.3.4).
+    /// Whether messages have a notification block, for phones whose app can't show data-only messages (Bisq Remote before
+    /// 1.3.4).
     package var hasNotificationBlock = false
 
     package static let gateway = "fcm"

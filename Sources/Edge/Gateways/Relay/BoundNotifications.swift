@@ -11,7 +11,8 @@ struct BoundNotifications: Sendable {
 
     private struct Place: Sendable {
         var upstream: Int
-        /// It was asked before, and the outcome is unclear: an upstream that takes nothing now may have it all the same.
+        /// Whether the upstream was asked before, and the outcome is unclear: one that takes nothing now may have it all
+        /// the same.
         var isUnclear: Bool
     }
 

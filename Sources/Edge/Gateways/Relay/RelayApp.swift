@@ -76,7 +76,7 @@ package struct RelayApp: ConfiguredApp {
 
     package var service: any PushService { RelayService(form: form) }
     package var hosts: [LaneHost] { form == .bisq2 ? [.android, .ios] : [.android, .ios, .sandbox] }
-    /// It needs none.
+    /// Whether it has credentials: always, since it needs none.
     package var hasCredentials: Bool { true }
     package var secretFiles: [String] { [] }
     package var files: [String] { caFile.isEmpty ? [] : [caFile] }

@@ -14,7 +14,7 @@ struct PushEndpoint: Equatable, Sendable {
     let port: UInt16
     /// Begins with a slash, with the query.
     let path: String
-    /// An address in place of a name, a port, or a name that has no meaning outside of one network.
+    /// Whether it has an address in place of a name, a port, or a name that has no meaning outside of one network.
     let isUnusual: Bool
 
     /// Bytes of the whole at most, with `https://`: what UnifiedPush allows a server (UnifiedPush/specifications,
@@ -52,7 +52,7 @@ struct PushEndpoint: Equatable, Sendable {
         self.init(withoutScheme: bytes.extracting(droppingFirst: scheme))
     }
 
-    /// Onion services are their own encryption: plain HTTP, by tor only.
+    /// Whether it is an onion service, which is its own encryption: plain HTTP, by tor only.
     var isOnion: Bool { host.hasSuffix(".onion") }
 
     /// `host`, or `host:port`: names the lane.

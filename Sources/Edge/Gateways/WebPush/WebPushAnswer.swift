@@ -50,7 +50,8 @@ enum WebPushAnswer {
         }
     }
 
-    /// ntfy's codes, of which the first three digits are the status, are about its own users and topics (`server/errors.go`).
+    /// Whether the answer has a code of ntfy's about its own users and topics: the first three digits are the status
+    /// (`server/errors.go`).
     private static func isOfTopic(_ answer: GatewayAnswer) -> Bool {
         (try? JSON(answer.body))?["code"]?.integer.map { $0 / 100 == Int64(answer.status) } ?? false
     }

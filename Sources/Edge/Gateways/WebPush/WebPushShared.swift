@@ -117,7 +117,7 @@ final class WebPushShared {
 @EventLoop
 final class ServerAbsence {
     private var since: Int64?
-    /// It has taken notifications.
+    /// Whether the server has taken notifications.
     var hasDelivered = false
     static let patience: Duration = .seconds(3600)
     /// For a server that has never taken any.

@@ -125,7 +125,8 @@ final class BitwardenTables: DoorTables {
     private let selectUser: Statement
     private let selectOrganization: Statement
     private let deleteToken: Statement
-    /// Several devices may have one token, which is sealed for each of them and once more for all.
+    /// Whether tokens are sealed. Several devices may have one token, which is sealed for each of them and once more for
+    /// all.
     private let isSealed: Bool
 
     init(_ connection: borrowing Connection) throws(StoreError) {

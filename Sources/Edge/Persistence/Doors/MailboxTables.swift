@@ -76,7 +76,7 @@ final class MailboxTables: DoorTables {
     private let deleteTopicReaders: Statement
     private let deleteTopicMessages: Statement
     private let touch: Statement
-    /// Whose rows have a proof that they were written as they are: what is not proven is left out.
+    /// Whether rows have a proof that they were written as they are; then rows without it are left out.
     private let isSealed: Bool
     let messages: MailboxMessages
     let replies: MailboxReplyRows

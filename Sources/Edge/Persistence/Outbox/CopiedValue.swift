@@ -70,7 +70,7 @@ extension StoreTable {
             + "ON CONFLICT DO NOTHING"
     }
 
-    /// Its texts are sealed for their mailbox.
+    /// Whether its texts are sealed for their mailbox.
     var isOfMessages: Bool { name == "mailbox_message" || name == "mailbox_delayed" }
 
     /// The row that a text in such a column is sealed for.

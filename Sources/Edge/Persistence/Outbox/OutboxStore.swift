@@ -14,7 +14,7 @@ package actor OutboxStore: Outbox {
     private var whenTold: (@Sendable () -> Void)?
     /// The words about a store that was gone and what was done about it, which nobody has seen yet.
     private var untold: String?
-    /// It can't be written anew yet: each commit tries again, and nobody else.
+    /// Whether the store can't be written anew yet: each commit tries again, and nobody else.
     private var isStuck = false
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }

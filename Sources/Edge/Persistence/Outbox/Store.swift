@@ -16,7 +16,7 @@ final class Store {
     private let setClock: Statement
     let connection: Connection
     let place: StorePlace
-    /// The last commit found no room on the disk, and none has found any since.
+    /// Whether the last commit found no room on the disk, and none has found any since.
     private var isFull = false
 
     /// `nil`: nobody else has the store.

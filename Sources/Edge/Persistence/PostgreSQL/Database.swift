@@ -19,7 +19,7 @@ final class Database {
     let rowSeal: AES256SIV
     /// The fence of this connection; `nil`: none was ever had.
     private var fence: Int64?
-    /// Another node has had the database since: what is known here of it is no longer true.
+    /// Whether another node has had the database since: then what is known here of it is no longer true.
     private var isOusted = false
     /// The number of the last commit that was begun, as its node counts them; ``lastCommitted`` is the last that the
     /// database has.
@@ -33,7 +33,7 @@ final class Database {
     var figures = NodeFigures()
     /// The reason why what was stored here may be gone: the database went back, and nobody has heard of it yet.
     var setBack: String?
-    /// It went back, and what waits there now is not counted yet.
+    /// Whether the database went back, and what waits there now is not counted yet.
     var isUncounted = false
     /// Shards that it has taken after their owners had given them up.
     var givenUp = Shards.none

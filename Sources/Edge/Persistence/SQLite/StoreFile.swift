@@ -34,9 +34,9 @@ final class StoreFile {
     private var contents: FileContents
     /// The connection has it.
     unowned let connection: SQLiteConnection
-    /// All that it holds was written beside it, and nothing since.
+    /// Whether all that it holds was written beside it, and nothing since.
     var isSaved = false
-    /// All that it holds is at the path again, in another file.
+    /// Whether all that it holds is at the path again, in another file.
     var isRestored = false
 
     private static let suffixes = ["", "-wal", "-shm"]

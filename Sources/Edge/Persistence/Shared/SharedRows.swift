@@ -229,7 +229,8 @@ private struct WaitingArrays {
 }
 
 extension OutboxChange {
-    /// All that it changes, ``SharedRows`` may write later, and it asks for nothing that these change, or writes them first.
+    /// Whether ``SharedRows`` may write later all that it changes. It asks for nothing that these rows change, or writes
+    /// them first.
     var isGathered: Bool {
         switch self {
         case .store, .lookUp, .remember, .finish(_, .delivered): true

@@ -14,7 +14,7 @@ struct ToldOwners {
     /// Less than the time after which who was told looks once more.
     static let interval = Duration.milliseconds(40)
 
-    /// Something was put there.
+    /// Notes that something was put there.
     ///
     /// - Returns: Whether its owner is to be told now.
     mutating func isToBeTold(at time: Int64) -> Bool {

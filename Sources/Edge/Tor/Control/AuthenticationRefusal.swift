@@ -13,8 +13,8 @@ package enum AuthenticationRefusal: Equatable, Sendable {
     case challengeRefused(String)
     case unexplained(String)
 
-    /// Tor writes a new cookie at every start, shortly after it begins to listen: with the file read again, the next
-    /// attempt may pass.
+    /// Whether the next attempt may pass, with the file read again: tor writes a new cookie at every start, shortly after
+    /// it begins to listen.
     package var mayPassSoon: Bool {
         switch self {
         case .wrongPasswordOrCookie, .wrongCookieLength, .wrongCookie, .wrongSafeCookieAnswer: true

@@ -20,7 +20,7 @@ package final class OnionService {
     /// The key with which our own tor finds a private service.
     private let own: ClientSecret?
     private let connection: ControlConnection
-    /// Tor has read its configuration anew, in which the service is not.
+    /// Whether tor has read its configuration anew, in which the service is not.
     private var isForgotten = false
     private let grace = Timer()
 

@@ -11,7 +11,7 @@ import Reactor
 @EventLoop
 final class SelfDial {
     private(set) var figures = SelfDialFigures()
-    /// Clients of which tor tells now may be the node itself: circuits are told up to a second late.
+    /// Whether clients of which tor tells now may be the node itself: circuits are told up to a second late.
     var isCalling: Bool { isCallingOwn || isCallingFront || .now - lastReached < .seconds(2) }
     /// When a call came through last.
     private var lastReached = ContinuousClock.now - .seconds(2)

@@ -8,7 +8,7 @@ package struct TorFigures: Equatable, Sendable {
     /// The version of the tor that serves us, or did last.
     package var version: String?
     package var bootstrap: Bootstrap?
-    /// As tor sees it; it may say `true` long after the network is gone.
+    /// Whether the network is live, as tor sees it; it may say `true` long after the network is gone.
     package var isNetworkLive: Bool?
     /// Whether tor has a circuit that it can use.
     package var hasCircuit: Bool?
