@@ -264,7 +264,7 @@ extension Delivery {
 }
 
 extension Lane {
-    /// Open, with room, and usually in time.
+    /// Whether it is open, has room, and usually answers in time.
     fileprivate func answersSoon(_ patience: Patience) -> Bool {
         guard hasGateway, !hasFault, condition == .open, blockedReason == nil, shelved == 0, shelving == 0,
             !isLoading, inFlight < window.size, ready.count < Lane.mostReady

@@ -8,7 +8,7 @@ package struct MailboxService: PushService {
     package var name: String { "mailbox" }
     package var prefix: String? { MailboxAddress.prefix }
 
-    /// It is a store itself.
+    /// Whether it answers soon: never, since it is a store itself.
     package var answersSoon: Bool { false }
 
     package func serves(_ platform: Platform) -> Bool { platform == .android }

@@ -14,7 +14,7 @@ package struct RelayService: PushService {
 
     package var name: String { "relay" }
 
-    /// The POST form can't tell Apple's sandbox from its production.
+    /// Whether it serves a platform: the POST form can't tell Apple's sandbox from its production.
     package func serves(_ platform: Platform) -> Bool { platform != .iosDev || form != .bisq2 }
 
     package func target(_ address: String, on platform: Platform) -> Target? {
@@ -41,7 +41,7 @@ package struct RelayService: PushService {
     }
 
     package var handsOn: Bool { true }
-    /// Over Tor, and itself only when another service has answered.
+    /// Whether it answers soon: never, since it is asked over Tor, and answers only when another service has answered.
     package var answersSoon: Bool { false }
 
     package func nobody(on platform: Platform) -> DeviceToken {

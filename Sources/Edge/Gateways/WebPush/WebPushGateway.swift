@@ -21,7 +21,7 @@ final class WebPushGateway: LinkedGateway {
     let absence: ServerAbsence
     /// The reason why the last connection came to nothing, until the lane has heard of it.
     private var failure: String?
-    /// The server has said that it keeps notifications for a shorter time than they live.
+    /// Whether the server has said that it keeps notifications for a shorter time than they live.
     private var keepsBriefly = false
     static let suspicious = [WebPushAnswer.otherKey]
     static var nobody: DeviceToken { WebPushSubscription.nobody }
