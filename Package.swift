@@ -114,7 +114,7 @@ let package = Package(
         library("Base/HTTP2", ["CNGHTTP2"]),
         library("Edge/Outbound", ["Relay", "Metrics", "Reactor"]),
         library("Edge/Dispatching", ["Encodings", "Outbound", "Relay", "Metrics", "Reactor", "Crypto", log]),
-        library("Base/PostgreSQL", cold: true, ["CPostgreSQL", "COpenSSL"]),
+        library("Base/PostgreSQL", cold: true, ["CPostgreSQL", "Crypto"]),
         library(
             "Edge/Persistence",
             [

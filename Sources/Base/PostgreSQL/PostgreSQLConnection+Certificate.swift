@@ -1,5 +1,5 @@
-import COpenSSL
 import CPostgreSQL
+import Crypto
 import Glibc
 
 /// Finds out what is wrong with a server's certificate: libpq says only that it is not trusted.
@@ -38,32 +38,12 @@ extension PostgreSQLConnection {
             guard poll(&wait, 1, PostgreSQLConnection.step) == 1 else { return nil }
             wanted = libpq.connectPoll(made)
             guard wanted == PGRES_POLLING_READING || wanted == PGRES_POLLING_WRITING else { return nil }
-            if let tls = libpq.sslStruct(made, "OpenSSL"),
-                let chain = SSL_get_peer_cert_chain(OpaquePointer(tls))
-            {
-                return PostgreSQLConnection.fault(of: chain, for: authorities)
+            if let tls = libpq.sslStruct(made, "OpenSSL"), let chain = ShownChain(of: tls) {
+                return chain.fault(for: authorities).map {
+                    $0.isAuthoritys ? $0.words + PostgreSQLConnection.ofAuthority : $0.words
+                }
             }
         }
         return nil
-    }
-
-    /// - Parameter chain: The server's own certificate first; it stays its owner's.
-    private static func fault(of chain: OpaquePointer, for authorities: String) -> String? {
-        // Both are freed here, and the context does not keep what it lends.
-        let (store, context) = (X509_STORE_new(), X509_STORE_CTX_new())
-        defer {
-            X509_STORE_CTX_free(context)
-            X509_STORE_free(store)
-            ERR_clear_error()
-        }
-        let isLoaded =
-            authorities == "system"
-            ? X509_STORE_set_default_paths(store) : X509_STORE_load_file(store, authorities)
-        guard isLoaded == 1,
-            X509_STORE_CTX_init(context, store, onionbell_sk_X509_value(chain, 0), chain) == 1,
-            X509_STORE_CTX_set_default(context, "ssl_server") == 1, X509_verify_cert(context) != 1
-        else { return nil }
-        let words = String(cString: X509_verify_cert_error_string(CLong(X509_STORE_CTX_get_error(context))))
-        return X509_STORE_CTX_get_error_depth(context) > 0 ? words + ofAuthority : words
     }
 }
