@@ -26,12 +26,10 @@ final class ReceiveRun {
     private let screen: MessageScreen
     private let tor: WatchTor
     private var session: MailboxSession?
-    private var isStopping = false
+    private let attempts = AttemptLoop()
     private var hasConnected = false
     private var hasNews = false
     private var failure: Int32?
-    private var lastWords = ""
-    private var backoff = Backoff(first: .seconds(2), longest: .seconds(120))
 
     /// For the answer to a request, and to a ping: a circuit can be dead without a sign of it.
     private static let patience: Duration = .seconds(30)
@@ -45,7 +43,7 @@ final class ReceiveRun {
     func run() async -> Int32 {
         let signals = [SIGTERM, SIGINT].map { number in SignalSource(number) { [unowned self] in stop() } }
         defer { withExtendedLifetime(signals) {} }
-        while !isStopping {
+        while !attempts.isStopping {
             let words = await connect()
             if let failure {
                 await tor.stop()
@@ -53,18 +51,18 @@ final class ReceiveRun {
             }
             guard let words else {
                 // The connection was good. What was new is acknowledged by asking for what comes behind it.
-                backoff.reset()
+                attempts.reset()
                 if settings.isOnce, !hasNews { break }
                 if settings.isOnce { continue }
-                await pause()
+                await attempts.pause()
                 continue
             }
-            if settings.isOnce, !isStopping {
+            if settings.isOnce, !attempts.isStopping {
                 await tor.stop()
                 return fail(words, status: 69).rawValue
             }
-            tell("\(words); trying again")
-            await pause()
+            attempts.tell("\(words); trying again")
+            await attempts.pause()
         }
         await tor.stop()
         return EXIT_SUCCESS
@@ -72,7 +70,7 @@ final class ReceiveRun {
 
     /// The message in hand is kept and shown before the end.
     private func stop() {
-        isStopping = true
+        attempts.isStopping = true
         guard let session else {
             Task {
                 await tor.stop()
@@ -81,19 +79,6 @@ final class ReceiveRun {
             return
         }
         session.stop()
-    }
-
-    /// Prints an outage once, not with every attempt.
-    private func tell(_ words: String) {
-        guard words != lastWords else { return }
-        lastWords = words
-        printError("onionbell: \(words)")
-    }
-
-    private func pause() async {
-        guard !isStopping else { return }
-        var random = SystemRandomNumberGenerator()
-        try? await Task.sleep(for: backoff.next(using: &random))
     }
 
     /// - Returns: What went wrong; `nil` after a good connection.
@@ -117,7 +102,7 @@ final class ReceiveRun {
         }
         hasConnected = true
         hasNews = false
-        tell("connected")
+        attempts.tell("connected")
         let start = EventLoop.monotonicNanoseconds
         let session = MailboxSession(
             socket, pingInterval: settings.pingInterval, patience: ReceiveRun.patience
@@ -130,7 +115,7 @@ final class ReceiveRun {
         case .stopped, .notTaken: return nil
         case .closed where settings.isOnce: return nil
         case .closed, .lost, .silent:
-            if lasted > .seconds(30) { backoff.reset() }
+            if lasted > .seconds(30) { attempts.reset() }
             return switch end {
             case .closed: "the node has closed the connection"
             case .lost: "the connection is lost"

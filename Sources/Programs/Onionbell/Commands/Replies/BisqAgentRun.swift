@@ -29,10 +29,8 @@ final class BisqAgentRun {
     private let program: LimitedProgram
     private let inward: ReplyCalls
     private var agent: ReplyAgent
-    private var isStopping = false
+    private let attempts = AttemptLoop()
     private var isBusy = false
-    private var lastWords = ""
-    private var backoff = Backoff(first: .seconds(2), longest: .seconds(120))
 
     /// Seconds: less than proxies wait for an answer.
     private static let wait = 50
@@ -54,17 +52,17 @@ final class BisqAgentRun {
         var status = EXIT_SUCCESS
         // None at first: whether the node is there shows at once.
         var wait = 0
-        while !isStopping {
+        while !attempts.isStopping {
             do throws(ReplyLine.Fault) {
                 let asked = EventLoop.monotonicNanoseconds
                 let replies = try await line.replies(
                     by: inward, acknowledging: acknowledged, waiting: wait)
-                tell("connected")
+                attempts.tell("connected")
                 if replies.isEmpty {
                     if settings.isOnce { break }
                     // Others wait at this channel too, or the node stops.
                     let lasted = Duration.nanoseconds(EventLoop.monotonicNanoseconds - asked)
-                    if wait > 0, lasted < .seconds(5) { await pause() } else { backoff.reset() }
+                    if wait > 0, lasted < .seconds(5) { await attempts.pause() } else { attempts.reset() }
                 }
                 guard await take(replies) else {
                     status = 74
@@ -77,9 +75,9 @@ final class BisqAgentRun {
                     status = fail(error, status: error.isFinal ? 1 : 69).rawValue
                     break
                 }
-                tell("\(error); trying again")
+                attempts.tell("\(error); trying again")
                 wait = 0
-                await pause()
+                await attempts.pause()
             }
         }
         await line.stop()
@@ -88,25 +86,12 @@ final class BisqAgentRun {
 
     /// A program that runs ends before this one does.
     private func stop() {
-        isStopping = true
+        attempts.isStopping = true
         guard !isBusy else { return }
         Task {
             await line.stop()
             Glibc.exit(EXIT_SUCCESS)
         }
-    }
-
-    /// Prints an outage once, not with every attempt.
-    private func tell(_ words: String) {
-        guard words != lastWords else { return }
-        lastWords = words
-        printError("onionbell: \(words)")
-    }
-
-    private func pause() async {
-        guard !isStopping else { return }
-        var random = SystemRandomNumberGenerator()
-        try? await Task.sleep(for: backoff.next(using: &random))
     }
 
     // MARK: Replies
@@ -115,7 +100,7 @@ final class BisqAgentRun {
     private func take(_ replies: [(number: Int64, sealed: [UInt8])]) async -> Bool {
         isBusy = true
         defer { isBusy = false }
-        for (_, sealed) in replies where !isStopping {
+        for (_, sealed) in replies where !attempts.isStopping {
             let verdict = agent.verdict(on: sealed, at: EventLoop.unixMilliseconds)
             if case .drop(let fault) = verdict {
                 show(refused: fault)
