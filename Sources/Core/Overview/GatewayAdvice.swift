@@ -28,7 +28,7 @@ package enum GatewayAdvice {
 
     package static func text(forTLS reason: String) -> String {
         if reason.mentions("alert 45") || reason.mentions("alert 44") || reason.mentions("alert 42") {
-            return "the push certificate has expired, was revoked, or is no push certificate: use a new .p12"
+            return "the service refuses the client certificate (expired, revoked or unfit): replace it"
         }
         if reason.mentions("not yet valid") || reason.mentions("expired") {
             return

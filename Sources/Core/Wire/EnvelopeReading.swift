@@ -91,7 +91,10 @@ private struct BundleReader: ProtoReadable {
         }
         switch entry.message {
         case .missing, .unknown: break
-        default: entries.append(entry)
+        case .ping, .pong, .closeConnection, .bundle, .nestedBundle, .getPeersRequest, .getPeersResponse,
+            .notificationRequest, .notificationResponse, .replyRequest, .replyResponse, .replyFetch,
+            .replies, .swallowed:
+            entries.append(entry)
         }
     }
 }

@@ -20,7 +20,7 @@ package enum VersionText {
     private static var libraries: [String] {
         [
             eventLibraryVersion, cryptoLibraryVersion, http2LibraryVersion, storageLibraryVersion,
-            yamlLibraryVersion, codeLibraryVersion,
+            yamlLibraryVersion, qrLibraryVersion,
         ]
     }
 

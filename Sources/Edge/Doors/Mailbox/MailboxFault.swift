@@ -103,7 +103,10 @@ enum MailboxFault: Error, Equatable {
         switch self {
         case .tooManyRequests: 1
         case .tooManyReaders: 60
-        case _: nil
+        case .badRequest, .option, .reserved, .badTopic, .badText, .badMessage, .badPriority, .badSince,
+            .badDelay, .shortDelay, .longDelay, .badSequence, .noWebSocket, .badMatrix, .tooLarge,
+            .unauthorized, .forbidden, .storeFailed, .noSubscriber, .tooManyReplies, .tooManyDelayed:
+            nil
         }
     }
 

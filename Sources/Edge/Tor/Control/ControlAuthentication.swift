@@ -71,7 +71,9 @@ extension ControlError {
     fileprivate var isAboutProof: Bool {
         switch self {
         case .refused(.authenticationRefused), .cookieMismatch: true
-        default: false
+        case .refused, .unreachable, .notUnderstood, .closed, .failed, .timedOut, .tooOld, .noUsableMethod,
+            .cookieUnreadable, .cookieMalformed, .passwordUnreadable, .serviceDirectory, .otherAddress:
+            false
         }
     }
 }
