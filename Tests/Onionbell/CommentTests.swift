@@ -6,29 +6,29 @@ import Testing
     private static let sources = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "../../Sources").standardized
 
-    /// The first lines of all doc comments, with their files.
-    private static let summaries: [(file: String, line: Substring)] = {
+    /// The first lines of all paragraphs of doc comments, with their files.
+    private static let paragraphs: [(file: String, line: Substring)] = {
         let all = FileManager.default.enumerator(atPath: sources.path)?.allObjects ?? []
-        var summaries: [(file: String, line: Substring)] = []
+        var paragraphs: [(file: String, line: Substring)] = []
         for file in all.compactMap({ $0 as? String }).sorted() where file.hasSuffix(".swift") {
             let text = (try? String(contentsOf: sources.appending(path: file), encoding: .utf8)) ?? ""
             var isInside = false
             for line in text.split(separator: "\n").map({ $0.drop { $0 == " " } }) {
-                if line.hasPrefix("/// "), !isInside { summaries.append((file, line.dropFirst(4))) }
-                isInside = line.hasPrefix("///")
+                if line.hasPrefix("/// "), !isInside { paragraphs.append((file, line.dropFirst(4))) }
+                isInside = line.hasPrefix("/// ")
             }
         }
-        return summaries
+        return paragraphs
     }()
 
     /// They finish the sentence that the identifier begins.
     private static let beginnings = ["Of ", "What ", "Where ", "The same"]
 
-    @Test func noSummaryFinishesTheSentenceOfItsIdentifier() {
-        let found = Self.summaries.filter { summary in
-            Self.beginnings.contains { summary.line.hasPrefix($0) }
+    @Test func noParagraphFinishesTheSentenceOfItsIdentifier() {
+        let found = Self.paragraphs.filter { paragraph in
+            Self.beginnings.contains { paragraph.line.hasPrefix($0) }
         }
-        #expect(Self.summaries.count > 5000)
+        #expect(Self.paragraphs.count > 5000)
         #expect(found.isEmpty, "\(found.prefix(10).map { "\($0.file): \($0.line)" })")
     }
 }

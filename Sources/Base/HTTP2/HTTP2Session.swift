@@ -117,7 +117,7 @@ package class HTTP2Session {
 
     /// Puts the end of a stream's header block behind what nghttp2 made of it.
     ///
-    /// What stands there changes no table that both ends share, so that nghttp2 need not know of it.
+    /// Their content changes no table that both ends share, so that nghttp2 need not know of it.
     ///
     /// - Parameter start: Where the frame begins that nghttp2 has given last.
     private final func complete(_ stream: HTTP2Stream, in bytes: inout [UInt8], from start: Int) {

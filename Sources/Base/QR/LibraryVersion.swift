@@ -1,4 +1,4 @@
 import CQREncode
 
 /// The name and version of libqrencode, as loaded at run time.
-package var codeLibraryVersion: String { "libqrencode " + String(cString: QRcode_APIVersionString()) }
+package var qrLibraryVersion: String { "libqrencode " + String(cString: QRcode_APIVersionString()) }

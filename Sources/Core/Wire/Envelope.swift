@@ -34,7 +34,7 @@ package struct Envelope: Hashable, Sendable {
 
     /// Reads the body of a frame: the bytes of `range`.
     ///
-    /// Of several members of the oneof the last one counts; the same one again is merged into the first.
+    /// The last of several members of the oneof counts; the same one again is merged into the first.
     package init(parsing bytes: Span<UInt8>, in range: Range<Int>) throws(ProtoError) {
         self.init(messageVersion: 0, message: .missing)
         var reader = ProtoReader(range)

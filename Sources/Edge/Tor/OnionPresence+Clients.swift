@@ -2,7 +2,7 @@
 extension OnionPresence {
     /// Lets in these and no others, or with `nil` everybody.
     ///
-    /// Where somebody is kept out who was let in before, all connections end, and the service is made known with new
+    /// If somebody is kept out who was let in before, all connections end, and the service is made known with new
     /// introduction points. Otherwise streams that are open go on.
     package func use(clients: Set<ClientKey>?) {
         guard clients != form.clients else { return }

@@ -8,7 +8,7 @@ import Reactor
 /// and carries what comes there (Firefox, `PushServiceWebSocket.sys.mjs`). A real Firefox finds it by the preferences
 /// `dom.push.serverURL` and `dom.push.testing.allowInsecureServerURL`.
 ///
-/// What comes while a browser is away waits for it.
+/// Messages that come while a browser is away wait for it.
 @EventLoop
 package final class SimulatedBrowserService {
     /// One installation of a browser, by the name that it was given.

@@ -11,7 +11,7 @@ import Tor
 ///      "credentials": {"credentials/key.p8": "<base64>", …},
 ///      "tables": {"phone": "<a JSON array for each row, a line each>", …}}
 ///
-/// What waits is not in it: it would ring a second time.
+/// Waiting notifications are not in it: it would ring a second time.
 package struct NodeBackup: Sendable {
     package enum Fault: Error {
         /// It is no such file, or somebody has written it who did not know how.

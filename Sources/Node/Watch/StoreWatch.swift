@@ -5,7 +5,7 @@ import Relay
 
 /// Takes over each change that a command has made in the store beside the running node, without a restart.
 ///
-/// What can't be read is logged once, and what was read before stays in use.
+/// A file that can't be read is logged once, and the one that was read before stays in use.
 @EventLoop
 final class StoreWatch<Value: Equatable & Sendable> {
     /// The value, and a number that another process's change of the file makes another one; `nil` while it is the one given.

@@ -2,7 +2,7 @@
 extension Pipeline {
     /// Ends what waits in a lane now: it is refused. What its gateway has, and what comes later, goes on.
     ///
-    /// What is on disk only is claimed for that, and ends page by page.
+    /// Notifications that are on disk only are claimed for that, and end page by page.
     ///
     /// - Returns: How many they are.
     package mutating func giveUp(_ id: LaneID, at now: Instant) -> Int {

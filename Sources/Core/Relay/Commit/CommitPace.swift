@@ -3,7 +3,7 @@
 /// A commit costs as much as ten notifications in it. Under load one then holds twice as many as it would right behind
 /// the other, and nobody waits for longer than three of them take: for the rest of one, as long again, and for the own.
 ///
-/// Where nodes share a store each commit costs all of them: it has to prove a lease and to reach a disk. Then one that has
+/// If nodes share a store, each commit costs all of them: it has to prove a lease and to reach a disk. Then one that has
 /// nothing but ends, for which no notification waits, gathers first.
 struct CommitPace {
     /// However long the last one took.

@@ -1,7 +1,7 @@
 /// The pause of a lane while its gateway is suspected to be away: nothing for a while, then a few tries, then nothing for
 /// longer.
 ///
-/// What several devices have heard may be true of them alone. So with the oldest the newest try that have not failed yet,
+/// A refusal that several devices have heard may be true of them alone. So with the oldest the newest try that have not failed yet,
 /// those of senders that brought none that failed before the others; and however long the pause is, a few of them may go
 /// in the middle of it (``probeAt``). One that is answered ends the pause: no set of devices, of whatever size, holds up
 /// the rest for more than two of ``nextProbe``.

@@ -3,7 +3,7 @@ import Encodings
 /// Whether a lane's gateway fails again and again, and when the operator hears of it: when it begins, every ten minutes
 /// while it lasts, and when it is over.
 ///
-/// What is sent again and then taken is no trouble, nor is what came back unharmed or is too much for one device; a blocked
+/// A notification that is sent again and then taken is no trouble, nor is one that came back unharmed or is too much for one device; a blocked
 /// lane has an event of its own. Times are monotonic nanoseconds.
 package struct LaneTrouble: Equatable, Sendable {
     package enum News: Equatable, Sendable {

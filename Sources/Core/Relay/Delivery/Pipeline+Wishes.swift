@@ -115,7 +115,7 @@ extension Lane {
 
     /// As it stood when the last process ended. Times are monotonic nanoseconds.
     ///
-    /// What the operator had to mend may be the reason for the start: our own pause for it is not kept.
+    /// A fault that the operator had to mend may be the reason for the start: our own pause for it is not kept.
     fileprivate mutating func restore(
         _ record: LaneRecord, pausedUntil: Int64, askedUntil: Int64, pausedAt: Int64, blockedSince: Int64?,
         at time: Int64

@@ -1,7 +1,7 @@
 /// Which of several upstreams is asked: the first in the operator's order that is not set aside. One that is comes
 /// back after a while, once a connection to it stands.
 ///
-/// What an upstream says of one device is no reason to set it aside: that one goes to the next upstream, and all do when
+/// An upstream is not set aside for what it says of one device: that one goes to the next upstream, and all do when
 /// several devices of different senders have heard so with none taken between them (``Suspicion``).
 ///
 /// Times are monotonic nanoseconds.

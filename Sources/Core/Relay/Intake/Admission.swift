@@ -1,6 +1,6 @@
 /// Decides whether there is room for one more notification: for its device token, and in the node as a whole.
 ///
-/// What is refused here is answered `Busy` with a time: nothing is stored, nothing is lost.
+/// A submission that is refused here gets `Busy` with a time: nothing is stored, nothing is lost.
 ///
 /// Whoever knows a token can send to it. So that nobody can silence the phone, half of its rate, and a quarter of its
 /// places, are kept for senders that have not sent to it lately (``RecentSenders``). Such a sender takes from the kept half

@@ -1,6 +1,6 @@
 /// How much of a memory that all senders share each has taken in the last twelve hours to a day.
 ///
-/// What is over its capacity is forgotten, so whoever fills it takes from all others what it is for. Once half of it is
+/// A memory over its capacity forgets, so whoever fills it takes from all others what it is for. Once half of it is
 /// taken within that time, a sender that has taken a sixteenth gets no more.
 package struct MemoryShares: Sendable {
     private struct Half: Sendable {

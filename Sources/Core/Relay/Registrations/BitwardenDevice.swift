@@ -2,7 +2,7 @@ import Encodings
 
 /// One device of one user of a self-hosted Bitwarden server.
 ///
-/// Of what names users, organizations and devices only keyed digests are kept, made under the installation's id: one
+/// Only keyed digests are kept of what names users, organizations and devices, made under the installation's id: one
 /// installation's digests are never another's. A push token is kept as it is, since it is what is sent to.
 package struct BitwardenDevice: Equatable, Sendable {
     /// The digest of the device's id: a later registration takes the place of the one with the same.

@@ -12,7 +12,7 @@ enum Origin: Hashable {
 
 /// The circuits by which connections come to the doors, and what each has used up of its share.
 ///
-/// Where tor tells the circuit of each connection (``Settings/areTold``), all connections of one circuit share what
+/// If tor tells the circuit of each connection (``Settings/areTold``), all connections of one circuit share what
 /// ``Relay/CircuitAccount`` allows. Where it doesn't, all have one account together (``Settings/areShared``), or each
 /// connection counts as a circuit of its own. At endpoints for the world an address takes the place of a circuit
 /// (``Settings/areAddresses``).

@@ -7,7 +7,7 @@ import Relay
 
 /// The part of gorush (appleboy/gorush) that Status' push notification servers use: `POST /api/push`.
 ///
-/// Where gorush answers from a queue in memory, this answers after the commit. It tells no failures that come later,
+/// This door answers after the commit, where gorush answers from a queue in memory. It tells no failures that come later,
 /// unless it is set to wait for the gateways, as gorush's `core.sync`.
 @EventLoop
 package final class GorushDoor: HTTPDoor {

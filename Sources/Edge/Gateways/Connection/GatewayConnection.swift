@@ -7,7 +7,7 @@ import Wire
 
 /// One connection to a gateway: a socket, TLS over it, and HTTP over that.
 ///
-/// What it decides is ``ConnectionLife``'s; here bytes are moved. What is to be sent is gathered until the end of the
+/// ``ConnectionLife`` decides; here bytes are moved. What is to be sent is gathered until the end of the
 /// loop's turn, so that many requests share a TLS record and a system call.
 @EventLoop
 final class GatewayConnection {

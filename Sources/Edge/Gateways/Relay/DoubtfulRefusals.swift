@@ -2,7 +2,7 @@ import Relay
 
 /// Refusals without a reason: Bisq's relay answers 400 for a dead device and for trouble of its own alike.
 ///
-/// What is refused so is tried again. When the relay takes what is for other devices meanwhile, it is the device; without
+/// Notifications that are refused so are tried again. When the relay takes what is for other devices meanwhile, it is the device; without
 /// that sign it is believed after a day. Times are monotonic nanoseconds.
 struct DoubtfulRefusals: Sendable {
     enum Decision: Equatable {

@@ -5,7 +5,7 @@ import Relay
 /// It is in memory, 9 to 12 bytes each. A unique index on disk would be four times the cost of all else in the store:
 /// keyed digests fall anywhere in it, so that each notification writes a page of its own.
 ///
-/// Of a digest 34 bits are kept: what really stands there is for the caller to see.
+/// Only 34 bits of a digest are kept: what really stands there is for the caller to see.
 struct KnownIdentities {
     private var tables = [Table](repeating: Table(), count: 1024)
     private(set) var count = 0

@@ -2,7 +2,7 @@ import Relay
 
 /// From which number on a node looks for what others have put there for it.
 ///
-/// Where somebody holds a transaction open, as a backup does, what was there and is gone stays in the index until that ends, and
+/// While somebody holds a transaction open, as a backup does, what was there and is gone stays in the index until that ends, and
 /// each look would walk over all of it. What has a lower number than a look a minute ago has seen was found by it, or by one since:
 /// a commit takes its numbers when it begins, and ends within seconds. One that waited longer for a standby server is found by the
 /// look from the beginning, once a minute.

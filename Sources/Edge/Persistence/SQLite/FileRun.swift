@@ -49,7 +49,7 @@ enum FileRun {
 
     /// Begins a run of a node that has just opened the file, alone but for commands.
     ///
-    /// Where the disk takes nothing the earlier number stays, and is right.
+    /// If the disk takes nothing, the earlier number stays, and is right.
     static func begin(_ file: String, _ connection: SQLiteConnection) {
         do throws(StoreError) {
             let earlier = UInt32(

@@ -4,7 +4,7 @@ import Reactor
 
 /// The user that an installation has made for the node, and its state directory.
 ///
-/// What a console changes, the node has to write. The settings are then a file of the node's own, and in /etc there is a link
+/// The node has to write what a console changes. The settings are then a file of the node's own, and in /etc there is a link
 /// to it: root's folder stays root's, and the credentials in it too.
 struct NodeAccount {
     private static let name = "onionbell"
