@@ -38,7 +38,7 @@ package struct HTTPRequestDecoder {
 
     /// The state of a decoder between two reads.
     package struct Standing {
-        /// A request has begun and is not whole: its deadline runs.
+        /// Whether a request has begun and is not whole: its deadline runs.
         package var isWithinRequest = false
         /// Bytes of requests that are not taken yet.
         package var heldBytes = 0

@@ -18,11 +18,11 @@ final class HTTP2Stream {
     var blockEnd: [UInt8] = []
     /// Whether the headers have come: further ones are trailers, which nobody needs.
     var hasHeaders = false
-    /// The peer has said all.
+    /// Whether the peer has ended its side.
     var isComplete = false
-    /// Beyond ``HTTP2Session/incomingLimit``: reset, and nothing more is kept.
+    /// Whether it went beyond ``HTTP2Session/incomingLimit``: it was reset, and nothing more is kept.
     var isTooLarge = false
-    /// The first frame of a request has gone to the output.
+    /// Whether the first frame of the request has gone to the output.
     var isSent = false
 
     final class Content {

@@ -15,7 +15,7 @@ extension PostgreSQLConnection {
         if let handle { _ = libpq.flush(handle) }
     }
 
-    /// Nothing was sent since.
+    /// Whether a posted statement is the last that was sent.
     var isPosted: Bool { if case .posted? = unanswered.last { true } else { false } }
 
     /// Reads what has come while nothing was asked.

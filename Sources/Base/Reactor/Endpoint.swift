@@ -34,7 +34,7 @@ package enum Endpoint: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// An address of this machine that no other reaches: `127.x.y.z`, `::1`, `localhost`, or a Unix socket.
+    /// Whether no other machine reaches it: `127.x.y.z`, `::1`, `localhost`, or a Unix socket.
     package var isLoopback: Bool {
         switch self {
         case .host(let host, _):

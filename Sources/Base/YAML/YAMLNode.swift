@@ -30,7 +30,7 @@ package struct YAMLNode: Equatable, Sendable {
         if case .mapping(let entries) = content { entries } else { nil }
     }
 
-    /// Nothing behind the key, `~` or `null`.
+    /// Whether there is nothing behind the key, `~` or `null`.
     package var isNull: Bool {
         guard case .scalar(let text, isPlain: true) = content else { return false }
         return ["", "~", "null", "Null", "NULL"].contains(text)
