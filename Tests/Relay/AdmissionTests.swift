@@ -219,7 +219,7 @@ import Testing
     @Test func tokensThatAreDoneWithAreForgotten() {
         var test = AdmissionTests()
         var admission = Admission(limits: Admission.Limits())
-        for number in 0..<50_000 {
+        for number in 0..<10_000 {
             let token = Digest(high: UInt64(number), low: 0)
             #expect(admission.admit(token: token, size: 1, at: test.now) == nil)
             admission.settle(size: 1)

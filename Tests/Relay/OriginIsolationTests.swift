@@ -72,7 +72,7 @@ import Vectors
         #expect(play.mostOrigins > 10)
     }
 
-    @Test(arguments: UInt64(1)...(isLong ? 8 : 2))
+    @Test(arguments: UInt64(1)...(isLong ? 8 : 1))
     func namesBeyondCountTakeNothingFromServersThatAreNamed(seed: UInt64) {
         let play = play(seed: seed, madeUp: 400...500)
         check(play, [Self.named, nil])
