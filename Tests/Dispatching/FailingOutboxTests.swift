@@ -99,9 +99,8 @@ extension DispatcherTests {
         // What holds for these two need not hold for another.
         let later = Receipts()
         dispatcher.submit(submission(3), awaitsOutcome: true) { later.add($0) }
-        await gateway.wait(forSent: 3)
-        #expect(later.all == [.stored])
-        gateway.answer(2, .blocked(reason: "BadTopic"))
+        #expect(await later.wait(for: 1) == [.stored])
+        _ = await gateway.answer(from: 2, until: submission(3), .blocked(reason: "BadTopic"))
         #expect(await later.wait(for: 2) == [.stored, .held(reason: "BadTopic")])
         #expect(patient.all == [.stored])
         #expect(dispatcher.waiting == 3)

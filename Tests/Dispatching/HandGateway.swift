@@ -31,6 +31,19 @@ final class HandGateway: Gateway {
         sent[index].completion(outcome)
     }
 
+    /// Gives this outcome to what is sent from this index on, until a notification of this submission has had it. One that has
+    /// failed may come again before, after a random time.
+    ///
+    /// - Returns: The index behind it.
+    func answer(from first: Int, until submission: Submission, _ outcome: Outcome) async -> Int {
+        for index in first... {
+            await wait(forSent: index + 1)
+            answer(index, outcome)
+            if sent[index].notification.deviceToken == submission.deviceToken { return index + 1 }
+        }
+        return first
+    }
+
     func wait(forSent count: Int) async {
         if sent.count >= count { return }
         await withCheckedContinuation { waiting.append((count, $0)) }
