@@ -95,8 +95,8 @@ faults = [
     (
         "the store has no bound",
         "store.js",
-        "await drop(pushes, (count) => count - maximum);",
-        "",
+        "drop(pushes, (count) => count - capacity)",
+        "undefined",
         message_checks.ten_thousand_notifications_leave_the_newest_thousand,
     ),
     (
@@ -228,6 +228,16 @@ faults = [
 ]
 
 
+def with_fault(text, old, new):
+    return re.sub(old, new, text) if old.startswith("<meta") else text.replace(old, new)
+
+
+def every_fault_has_its_place_in_the_page(root, work):
+    for what, name, old, new, _ in faults:
+        text = (root / "Sources/PhonePage" / name).read_text()
+        assert with_fault(text, old, new) != text, f"{what}: {old!r} is not in {name}"
+
+
 def run(deployed):
     """`deployed` makes a folder with the page. Markup gets a fault of its own: it needs two changes."""
     browser = Chromium()
@@ -243,7 +253,7 @@ def run(deployed):
 def is_found(browser, folder, what, name, old, new, check):
     path = folder / bench.path.strip("/") / name
     text = path.read_text()
-    broken = re.sub(old, new, text) if old.startswith("<meta") else text.replace(old, new)
+    broken = with_fault(text, old, new)
     place = bench.Bench(folder, browser)
     place.flood = 1500
 

@@ -89,7 +89,7 @@ def with_the_console():
 
 
 def deploying():
-    for check in deploy_checks.checks:
+    for check in deploy_checks.checks + [broken_pages.every_fault_has_its_place_in_the_page]:
         checks.run(check, root, work)
 
 
