@@ -55,7 +55,8 @@ import Testing
 
     @Test func aWrongKeyIsRefused() async throws {
         #expect(try await apns(keyID: "ZZZZZZZZZZ") == .refused(reason: "InvalidProviderToken"))
-        #expect(try await fcm(account: LabCredentials()) == .refused(reason: "invalid_grant"))
+        let other = try LabCredentials(accountKey: .generate(.rs256))
+        #expect(try await fcm(account: other) == .refused(reason: "invalid_grant"))
     }
 
     @Test func aWrongTopicIsRefused() async throws {

@@ -1,7 +1,8 @@
 import Crypto
 import TLS
 
-/// The Lab's authority with all keys and certificates that gateways and providers need, made anew for each world.
+/// The Lab's authority with all keys and certificates that gateways and providers need, made anew for each world but for the
+/// service account's key.
 package struct LabCredentials: Sendable {
     package let authority: CertificateAuthority
     /// The provider's key, and its names, as Apple gives them.
@@ -15,13 +16,17 @@ package struct LabCredentials: Sendable {
     package let projectID = "onionbell-lab"
 
     private let server: TLSCredentials
+    /// Two large primes take a tenth of a second to find: one key of a service account is enough for a process.
+    private static let account = Result { () throws(CryptoError) in try SigningKey.generate(.rs256) }
 
-    /// - Parameter names: of the server, besides those of this machine.
-    package init(names: [String] = []) throws(CryptoError) {
+    /// - Parameters:
+    ///   - names: Those of the server, besides this machine's.
+    ///   - accountKey: The service account's, if it is not the one of all.
+    package init(names: [String] = [], accountKey: SigningKey? = nil) throws(CryptoError) {
         accountEmail = "relay@\(projectID).iam.gserviceaccount.com"
         authority = try CertificateAuthority()
         providerKey = try SigningKey.generate(.es256)
-        accountKey = try SigningKey.generate(.rs256)
+        self.accountKey = if let accountKey { accountKey } else { try Self.account.get() }
         let identity = try authority.server(names: ["localhost", "127.0.0.1", "::1"] + names)
         server = TLSCredentials(chainPEM: try identity.chainPEM(), keyPEM: try identity.keyPEM().bytes)
     }
