@@ -78,7 +78,8 @@ private final class World {
 
     init() async throws {
         World.made += 1
-        let directory = "/dev/shm/onionbell-cost-\(getpid())-\(World.made)"
+        // Deploy/tools/fuzz makes the folder, and removes it with all that is in it.
+        let directory = String(cString: getenv("FUZZ_DIRECTORY")) + "/\(World.made)"
         precondition(mkdir(directory, 0o700) == 0)
         self.directory = directory
         outbox = try await OutboxStore(path: directory + "/outbox.sqlite")
@@ -182,10 +183,6 @@ private final class World {
         await status.close()
         await mailbox.close()
         await dispatcher.stop(deadline: .seconds(1))
-        for name in ["outbox.sqlite", "outbox.sqlite-wal", "outbox.sqlite-shm", "P", "H", "S"] {
-            unlink(directory + "/" + name)
-        }
-        rmdir(directory)
     }
 
     nonisolated func run(_ input: [UInt8]) -> UInt64 {
