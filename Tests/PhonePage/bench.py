@@ -1,5 +1,7 @@
 """What the checks in Chromium share: pages in storages of their own, and pushes to their workers."""
 
+import os
+
 import bisq
 from checks import until
 from chromium import Chromium, Page
@@ -19,7 +21,7 @@ class Bench:
         self.is_owner = browser is None
         self.url = f"{self.host.origin}{path}"
         self.vapid = bisq.vapid_key()
-        self.flood = 10_000  # notifications
+        self.flood = 10_000 if os.environ.get("TEST_LONG") else 2_500  # notifications
 
     def stop(self):
         self.host.stop()

@@ -97,7 +97,7 @@ faults = [
         "store.js",
         "drop(pushes, (count) => count - capacity)",
         "undefined",
-        message_checks.ten_thousand_notifications_leave_the_newest_thousand,
+        message_checks.thousands_of_notifications_leave_the_newest_thousand,
     ),
     (
         "a stuck storage is waited for",

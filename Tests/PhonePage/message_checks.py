@@ -200,7 +200,7 @@ def texts_of_any_type_and_length_are_bounded(bench):
         page.says("two", "gnp.exe right")
 
 
-def ten_thousand_notifications_leave_the_newest_thousand(bench):
+def thousands_of_notifications_leave_the_newest_thousand(bench):
     with bench.page() as page:
         page.pair(key)
         page.run(
@@ -311,7 +311,7 @@ checks = [
     a_clock_that_was_ahead_does_not_hold_up_later_erases,
     every_garbage_shows_a_notification,
     texts_of_any_type_and_length_are_bounded,
-    ten_thousand_notifications_leave_the_newest_thousand,
+    thousands_of_notifications_leave_the_newest_thousand,
     a_full_storage_lets_the_oldest_half_go,
     what_can_not_be_kept_is_shown_and_says_so,
     a_storage_that_never_answers_does_not_silence_a_push,

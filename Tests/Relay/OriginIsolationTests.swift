@@ -65,7 +65,7 @@ import Vectors
         return play
     }
 
-    @Test(arguments: UInt64(1)...16)
+    @Test(arguments: UInt64(1)...(isLong ? 16 : 4))
     func aHealthyOriginsPhonesAreRungAtOnce(seed: UInt64) {
         let play = play(seed: seed, madeUp: 10...200)
         check(play, [Self.good, Self.named, nil])
@@ -137,7 +137,7 @@ import Vectors
 
     /// Several circuits take all lanes together: who comes then has one as soon as a request of theirs has ended, and those
     /// that gave way lose nothing.
-    @Test(arguments: [32, 60, 128])
+    @Test(arguments: isLong ? [32, 60, 128] : [32, 60])
     func circuitsThatTakeAllLanesGiveWay(circuits: Int) {
         let play = OriginPlay(seed: 1)
         for number in 0..<circuits * 8 {
