@@ -102,7 +102,7 @@ package struct OpenedApp {
     package typealias Reload =
         @EventLoop (_ app: any ConfiguredApp, _ file: @escaping FileReader) async throws(CredentialFault) ->
         Void
-    /// With the app as it is configured now; what can't change while the node runs is refused.
+    /// The reload, with the app as it is configured now: what can't change while the node runs is refused.
     package let reload: Reload
     /// Makes a gateway for an origin that an address names (``LaneHost/init(origin:)``), which is started by the caller,
     /// and stopped when it has been idle; `nil`: there is none for it.

@@ -12,7 +12,7 @@ protocol LinkedGateway: Gateway {
     /// Words for refused device tokens that, in bulk, mean a wrong configuration.
     static var suspicious: [String] { get }
 
-    /// Its service's address of no phone.
+    /// The device token of no phone at the gateway's service.
     static var nobody: DeviceToken { get }
 
     /// Returns the meaning of an answer to a notification, which was sent under the credential of that generation.

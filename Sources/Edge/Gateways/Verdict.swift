@@ -55,7 +55,7 @@ struct GatewayAnswer: Equatable, Sendable {
     var status: Int
     /// `Retry-After`, if it could be read.
     var retryAfter: Duration?
-    /// At most ``bodyLimit`` bytes.
+    /// The body, at most ``bodyLimit`` bytes.
     var body: [UInt8]
     /// `Date`, as it came.
     var date: String?

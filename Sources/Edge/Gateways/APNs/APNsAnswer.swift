@@ -85,7 +85,8 @@ enum APNsAnswer {
             outcome: .tokenDead(reason: reason, since: since, detail: time.map(Ending.detail(deadSince:))))
     }
 
-    /// With a time to wait all wait; without it one notification does, as single ones fail while others pass.
+    /// Returns the verdict on an unavailable service. If the answer names a time to wait, all wait; if not,
+    /// one notification does, as single ones fail while others pass.
     private static func unavailable(_ answer: GatewayAnswer, _ reason: String) -> Verdict {
         .deferred(reason, answer.retryAfter == nil ? .device : .host, after: answer.retryAfter)
     }

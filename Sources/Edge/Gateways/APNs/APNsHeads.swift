@@ -15,7 +15,7 @@ struct APNsHeads {
     private var kind: Kind?
     /// The fields of that kind.
     private var common = HTTP2Headers()
-    /// It begins always alike.
+    /// The head, which begins always alike.
     private var head = HTTP2Headers()
     private let opening: Int
 

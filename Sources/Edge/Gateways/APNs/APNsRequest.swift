@@ -39,7 +39,7 @@ package enum APNsRequest {
                 + (content.isMutableContent ? 4 : 0)]
     }
 
-    /// For each choice of content-available (1), sound (2) and mutable-content (4).
+    /// The endings of alerts, for each choice of content-available (1), sound (2) and mutable-content (4).
     private static let alertEndings: [[UInt8]] = (0..<8).map { choice in
         var ending = #"","aps":{"alert":{"loc-key":"notification"}"#
         if choice & 1 != 0 { ending += #","content-available":1"# }

@@ -17,7 +17,7 @@ package struct APNsSettings: Sendable {
     package var credentials: APNsCredentials
     package var productionURL: GatewayURL
     package var sandboxURL: GatewayURL
-    /// Who may sign the hosts' certificates.
+    /// The authorities that may sign the hosts' certificates.
     package var trust: TLSTrust
     package var egress = Egress.direct
 
@@ -39,7 +39,7 @@ package struct APNsSettings: Sendable {
         if case .certificate(let identity) = credentials { identity.certificate.validUntil } else { nil }
     }
 
-    /// For connections: with the certificate, if that is the credential.
+    /// Returns the context for connections: with the certificate, if that is the credential.
     func context() throws(GatewaySetupError) -> TLSContext {
         var shown: TLSCredentials?
         if case .certificate(let identity) = credentials {

@@ -58,7 +58,8 @@ struct ProviderTokenLife: Equatable, Sendable {
         case replaced
         /// Sign a new one.
         case due
-        /// It is too young to have expired, and the clock was not set since: this machine's clock is wrong.
+        /// The token is too young to have expired, and the clock was not set since: this machine's clock is
+        /// wrong.
         case clockFault
     }
 

@@ -5,26 +5,28 @@ import Relay
 /// Times are monotonic nanoseconds. What a connection needs to be judged comes in as facts; nothing here waits.
 struct ConnectionLife: Equatable, Sendable {
     struct Limits: Equatable, Sendable {
-        /// For lookup, TCP, TLS and the first SETTINGS together.
+        /// The time for lookup, TCP, TLS and the first SETTINGS together.
         var setup: Duration = .seconds(30)
-        /// Without a byte from the gateway, and no request on its way, before a PING asks for one.
+        /// The time without a byte from the gateway, and with no request on its way, after which a PING asks
+        /// for one.
         var idle: Duration = .seconds(60)
-        /// Without a byte from the gateway while a request waits for its answer, before a PING asks for one.
+        /// The time without a byte from the gateway, while a request waits for its answer, after which a PING
+        /// asks for one.
         var unanswered: Duration = .seconds(10)
-        /// For the answer to a PING: any byte will do.
+        /// The time for the answer to a PING: any byte will do.
         var ping: Duration = .seconds(10)
-        /// For the answer to a request; then its outcome is unclear.
+        /// The time for the answer to a request; then its outcome is unclear.
         var request: Duration = .seconds(20)
         /// A further connection, opened because the first was full, goes when it had nothing to do for so long.
         var spare: Duration = .seconds(600)
-        /// Without room for a request, while one waits for it and none is on its way.
+        /// The longest time without room for a request, while one waits for it and none is on its way.
         var starved: Duration = .seconds(60)
-        /// For how long a connection may only fail before another one takes its place.
+        /// The time for which a connection may only fail before another one takes its place.
         var failing: Duration = .seconds(10)
         /// Requests on their way at once, whatever the gateway allows.
         var inFlight = 500
-        /// Without a request for so long it is closed, and the next one is opened when there is one; `nil`: one
-        /// connection is kept at all times.
+        /// The time without a request after which the connection is closed; the next one is opened when there
+        /// is a request. `nil`: one connection is kept at all times.
         var rest: Duration?
     }
 
@@ -44,7 +46,7 @@ struct ConnectionLife: Equatable, Sendable {
     private(set) var answers = 0
     private var lastReceived: Int64
     private var lastAnswer: Int64
-    /// Since when something is on its way without pause, or since when nothing is.
+    /// The time since when something is on its way without pause, or since when nothing is.
     private var changedAt: Int64
     private var pingedAt: Int64?
     /// Requests that failed with nothing taken between them, and when the first of them did.
@@ -143,16 +145,16 @@ struct ConnectionLife: Equatable, Sendable {
 
     /// Why it ends by itself.
     enum End: Equatable {
-        /// It took nothing more, and all its requests have ended.
+        /// The connection took nothing more, and all its requests have ended.
         case drained
         /// Another one does its work.
         case spare
         /// There is no work.
         case unused
         case setupTimeout
-        /// It has not answered a PING.
+        /// The gateway has not answered a PING.
         case silent
-        /// It has allowed no request for too long.
+        /// The gateway has allowed no request for too long.
         case starved
     }
 

@@ -6,7 +6,7 @@ enum ExchangeEnd {
     case answered(GatewayAnswer)
     /// Surely not handled: it may be sent again at once. With the gateway's word, if it gave one.
     case unharmed(reason: String)
-    /// It may have been handled, or not.
+    /// The request may have been handled, or not.
     case unclear(reason: String)
 
     /// No service answers what it takes with a page: a proxy or a hotspot does.
@@ -23,7 +23,7 @@ enum ExchangeEnd {
     }
 }
 
-/// Who keeps a connection.
+/// The keeper of a connection.
 @EventLoop
 protocol ConnectionOwner: AnyObject {
     /// There may be more room, or less.
@@ -34,7 +34,7 @@ protocol ConnectionOwner: AnyObject {
     func connectionOnlyFails(_ connection: GatewayConnection)
     /// The gateway has sent a GOAWAY frame, with that word if it gave a reason.
     func connection(_ connection: GatewayConnection, goesAwayFor word: String?)
-    /// It takes nothing more and all its requests have ended. Called once, the last of all.
+    /// The connection takes nothing more, and all its requests have ended. Called once, the last of all.
     func connectionEnded(_ connection: GatewayConnection, _ end: ConnectionEnd)
     /// Whether another connection can do its work.
     func isSpare(_ connection: GatewayConnection) -> Bool
@@ -47,7 +47,7 @@ extension ConnectionOwner {
 
 /// Why a connection is over.
 enum ConnectionEnd: Error, Equatable {
-    /// In order: drained after a GOAWAY, spare, or closed by us.
+    /// The end is in order: drained after a GOAWAY, spare, unused, or closed by us.
     case finished(reason: String)
     case broken(reason: String)
     /// The other end is not who it must be, or doesn't take our certificate: the operator must look.

@@ -19,7 +19,7 @@ package struct Egress: Sendable {
     /// Through tor, which builds a circuit of its own for each app and each host.
     package static func tor(_ proxy: @escaping Proxy) -> Egress { Egress(proxy: proxy, user: "gateway") }
 
-    /// For one app's connections.
+    /// Returns the way out for one app's connections.
     package func forApp(_ name: String) -> Egress { Egress(proxy: proxy, user: user.map { "\($0)-\(name)" }) }
 
     /// How often a proxy that is not there yet is looked for.

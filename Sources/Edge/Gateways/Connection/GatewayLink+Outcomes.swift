@@ -2,7 +2,8 @@ import Relay
 
 /// The outcomes of requests that the gateway has not answered.
 extension GatewayLink {
-    /// For what was sent while there is no connection: the operator's fault, or it comes back unharmed.
+    /// The outcome of what was sent while there is no connection: the operator's fault, or it comes back
+    /// unharmed.
     var outcomeWithoutRoom: Outcome {
         fault.map { .blocked(reason: $0) }
             ?? .deferred(Deferral(reason: "NoConnection", scope: .device, isUnharmed: true))

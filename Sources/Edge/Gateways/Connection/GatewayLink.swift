@@ -21,7 +21,7 @@ final class GatewayLink: ConnectionOwner {
         var limits = ConnectionLife.Limits()
         /// Connections at once; HTTP/1.1, which takes one request at a time, gets twice as many.
         var connections = 4
-        /// Those of HTTP/1.1, if not twice as many.
+        /// The connections of HTTP/1.1, if not twice as many.
         var sequentialConnections: Int?
         var lookUp = Dial.systemLookup
         /// Whether a stranger chose the host: then no log and no report names it.
@@ -302,7 +302,7 @@ final class GatewayLink: ConnectionOwner {
     /// The gateway takes notifications.
     func noteAccepted() { wished.accepted() }
 
-    /// It may have been handled: to be sent again under the same ids.
+    /// Returns the outcome of a request that may have been handled: to be sent again under the same ids.
     func unclear(_ reason: String) -> Outcome {
         if reason == "AnswerTimeout" { counted.timeouts += 1 }
         return .deferred(Deferral(reason: reason, scope: .device))

@@ -19,7 +19,7 @@ package struct GatewayURL: Equatable, Sendable, CustomStringConvertible {
         case notURL
         /// Plain HTTP would show device tokens and credentials to the network.
         case plainBeyondLoopback
-        /// Only tor, or this machine itself, may carry frames.
+        /// The address is not a peer's: only tor, or this machine itself, may carry frames.
         case notPeer
 
         package var description: String {
@@ -101,7 +101,7 @@ package struct GatewayURL: Equatable, Sendable, CustomStringConvertible {
 
     package var endpoint: Endpoint { .host(host, port: port) }
 
-    /// As HTTP's `Host` and `:authority` name it: without the port that the scheme implies.
+    /// The authority as HTTP's `Host` and `:authority` name it: without the port that the scheme implies.
     package var authority: String {
         let name = host.contains(":") ? "[\(host)]" : host
         let implied = isPeer ? GatewayURL.peerPort : isSecure ? 443 : 80

@@ -8,11 +8,11 @@ enum ExchangeEvent {
     case answered(tag: Int, GatewayAnswer)
     /// Surely not handled: it may be sent again at once.
     case unharmed(tag: Int)
-    /// It may have been handled.
+    /// The request may have been handled.
     case unclear(tag: Int, reason: String)
     /// The gateway has said how many requests it takes.
     case ready
-    /// It has answered a PING.
+    /// The gateway has answered a PING.
     case alive
     case goAway(debugData: [UInt8])
     /// Nothing more comes or goes; `nil` for an orderly end.

@@ -21,7 +21,7 @@ struct OpeningPace: Equatable, Sendable {
     private var tokens = burst
     private var countedAt = Int64.min
 
-    /// When the next one may be opened, at the earliest.
+    /// Returns the earliest time at which the next connection may be opened.
     func nextOpening(at time: Int64) -> Int64 {
         var pace = self
         pace.refill(at: time)

@@ -6,7 +6,7 @@ struct PendingRequests {
         var sentAt: Int64
     }
 
-    /// By tag; `nil` where none is on its way, or where it was given up.
+    /// The requests by tag; `nil` where none is on its way, or where it was given up.
     private var entries: [Entry?] = []
     private var freeTags: [Int] = []
 
@@ -29,17 +29,18 @@ struct PendingRequests {
         return giveUp(tag)
     }
 
-    /// It is waited for no longer. Its tag is not free before the session has given it back.
+    /// Gives up a request: it is waited for no longer. Its tag is not free before the session has given it
+    /// back.
     mutating func giveUp(_ tag: Int) -> Entry? {
         let entry = entries[tag]
         entries[tag] = nil
         return entry
     }
 
-    /// When the oldest was sent. Looks at all of them.
+    /// The time at which the oldest request was sent. Looks at all of them.
     var oldest: Int64? { entries.lazy.compactMap { $0?.sentAt }.min() }
 
-    /// Those sent until then, in the order sent. Looks at all of them.
+    /// Returns the tags of the requests sent until then, in the order sent. Looks at all of them.
     func tags(sentUntil time: Int64) -> [Int] {
         let sent = entries.enumerated().compactMap { tag, entry in entry.map { (tag: tag, at: $0.sentAt) } }
         return sent.filter { $0.at <= time }.sorted { $0.at < $1.at }.map(\.tag)

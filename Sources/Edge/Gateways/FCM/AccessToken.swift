@@ -21,7 +21,7 @@ struct AccessTokenLife: Equatable, Sendable {
     /// Counts the tokens got; a request remembers under which it was sent.
     private(set) var generation = 0
     private(set) var isFetching = false
-    /// When the next token is to be fetched.
+    /// The time at which the next token is to be fetched.
     private(set) var nextFetch = Int64.min
     private var token: Token?
     /// Whether a request was accepted under the present token.

@@ -23,7 +23,8 @@ enum FCMAnswer {
             answer, word: GatewayAnswer.word(error?["status"]?.string), details: details, text: text)
     }
 
-    /// By FCM's own code, which decides wherever it is given; `nil` for one that says nothing.
+    /// Returns the verdict by FCM's own code, which decides wherever it is given; `nil` for one that says
+    /// nothing.
     private static func verdict(
         _ answer: GatewayAnswer, code: String, details: [JSON], text: String?
     ) -> Verdict? {

@@ -43,7 +43,7 @@ package enum FCMMessage {
         return body
     }
 
-    /// From the quote that ends the token.
+    /// Appends the rest of the message, from the quote that ends the token.
     private static func append(_ push: PreparedPush, life: Int64, to body: inout [UInt8]) {
         body.append(contentsOf: #"","#.utf8)
         body.append(contentsOf: push.body.utf8)

@@ -6,7 +6,7 @@ package struct FCMSettings: Sendable {
     package var baseURL: GatewayURL
     /// `nil`: the service account's `token_uri`.
     package var tokenURL: GatewayURL?
-    /// Who may sign the hosts' certificates.
+    /// The authorities that may sign the hosts' certificates.
     package var trust: TLSTrust
     package var egress = Egress.direct
     /// Adds the block that the system shows by itself: for apps older than 1.3.4, which can't show data messages.

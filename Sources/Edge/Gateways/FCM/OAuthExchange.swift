@@ -16,7 +16,7 @@ enum OAuthExchange {
 
     enum Answer: Equatable {
         case token(String, lifetime: Duration)
-        /// Not now.
+        /// There is no token now.
         case failed(reason: String, retryAfter: Duration?)
         /// Key, account or clock: an operator must look. Tried again all the same.
         case refused(reason: String)

@@ -9,7 +9,7 @@ package struct MailboxApp: ConfiguredApp {
     package static let gateway = "mailbox"
     /// There is no mailbox of this address.
     package static let noSuchMailbox = Reason.noSuchMailbox
-    /// It holds as much as it may, and nobody fetches it.
+    /// The mailbox holds as much as it may, and nobody fetches it.
     package static let full = Reason.mailboxFull
 
     package init(_ section: any SettingsSection) {}
@@ -26,7 +26,7 @@ package struct MailboxApp: ConfiguredApp {
         OpenedApp([(.production, MailboxGateway())]) { _, _ throws(CredentialFault) in }
     }
 
-    /// It is the node itself.
+    /// Returns no probes: the gateway is the node itself.
     package func probes(
         by egress: Egress, reading file: FileReader
     ) throws(CredentialFault) -> [GatewayProbe] { [] }

@@ -14,7 +14,7 @@ package final class MailboxGateway: Gateway {
     private var counted = GatewayFigures()
     package var onCapacity: (@EventLoop () -> Void)?
 
-    /// They go into the store's next commit together.
+    /// The most notifications at once: they go into the store's next commit together.
     private static let most = 256
 
     /// Opens the mailboxes: until then nothing is taken.
@@ -52,7 +52,8 @@ package final class MailboxGateway: Gateway {
         }
     }
 
-    /// That a phone is away is none of it: its mailbox takes what comes.
+    /// Returns the outcome of a notification. It does not matter that a phone is away: its mailbox takes what
+    /// comes.
     private func outcome(of notification: Notification, by keep: Keep?) async -> Outcome {
         do throws(OutboxError) {
             switch try await keep?(notification) {

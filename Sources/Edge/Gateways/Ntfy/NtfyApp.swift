@@ -74,7 +74,7 @@ package struct NtfyApp: ConfiguredApp {
         caFile = section.path("ca_file", default: "")
     }
 
-    /// As ntfy takes user names (`user/types.go`).
+    /// Returns 1 for a byte that ntfy takes in user names (`user/types.go`), else 0.
     private static func isInUsername(_ byte: UInt8) -> UInt8 {
         ASCII.letter(byte) | ASCII.digit(byte) | ASCII.equal(byte, "-") | ASCII.equal(byte, "_")
             | ASCII.equal(byte, ".") | ASCII.equal(byte, "+") | ASCII.equal(byte, "@")
@@ -86,7 +86,7 @@ package struct NtfyApp: ConfiguredApp {
     package var hasCredentials: Bool { url != nil }
     package var secretFiles: [String] { [tokenFile, passwordFile] }
     package var files: [String] { [tokenFile, passwordFile, caFile] }
-    /// Only tor reaches an onion address.
+    /// The server, if it has an onion address: only tor reaches that.
     package var upstreams: [GatewayURL] { url.map { $0.isOnion ? [$0] : [] } ?? [] }
 
     package func open(

@@ -27,7 +27,7 @@ final class BoundFile {
 
     subscript(id: NotificationID) -> Int? { bound[id] }
 
-    /// Those that are sent as soon as it is written where.
+    /// The number of notifications that are sent as soon as it is written where they are bound.
     var waitingCount: Int { waiting.count }
 
     /// Calls `send` once the disk knows that the notification is about to be sent there. A disk that can't be written

@@ -1,8 +1,8 @@
 import Crypto
 import Relay
 
-/// To which upstream a notification is bound, since it may have it: one that is on its way there, or whose outcome was
-/// unclear. The oldest are forgotten.
+/// The upstreams to which notifications are bound, since they may have them. A bound notification is on its
+/// way there, or its outcome was unclear. The oldest are forgotten.
 ///
 /// In bytes 24 each: the notification's id, and 8 that stand for the upstream wherever it is in the operator's list.
 struct BoundNotifications: Sendable {
@@ -31,7 +31,7 @@ struct BoundNotifications: Sendable {
 
     subscript(id: NotificationID) -> Int? { places[id]?.upstream }
 
-    /// It is about to be sent there.
+    /// Binds a notification to the upstream that it is about to be sent to.
     ///
     /// - Returns: Whether that is news.
     mutating func bind(_ id: NotificationID, to upstream: Int) -> Bool {

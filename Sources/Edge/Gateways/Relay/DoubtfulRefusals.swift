@@ -10,7 +10,7 @@ struct DoubtfulRefusals: Sendable {
         case believed
     }
 
-    /// So many tries at least. Longer apart than Bisq's relay spares a failing gateway.
+    /// The least number of tries. They are longer apart than Bisq's relay spares a failing gateway.
     static let tries = 4
     static let firstPause: Duration = .seconds(75)
     static let longestPause: Duration = .seconds(900)

@@ -97,7 +97,8 @@ final class PeerClientSession: GatheringClientSession {
                     body: Array(response.reason.utf8.prefix(64)))))
     }
 
-    /// It says why, and closes. A node of another network has read nothing but the version.
+    /// Takes the message that closes the connection: the peer says why, and closes. A node of another network
+    /// has read nothing but the version.
     private func take(_ close: CloseConnectionMessage) {
         events.append(.goAway(debugData: Array(close.reason.utf8.prefix(64))))
         guard close.reason == PeerClose.wrongNetworkID.word else { return end(reason: nil) }

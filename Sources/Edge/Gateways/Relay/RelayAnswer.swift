@@ -9,9 +9,9 @@ enum RelayAnswer: Equatable {
     case refused(reason: String, detail: String? = nil)
     /// Refused without a word: it may be the device, and it may be the relay's own trouble.
     case doubtful(reason: String)
-    /// It surely took nothing, and may later.
+    /// The relay surely took nothing, and may later.
     case later(reason: String, Deferral.Scope, after: Duration?)
-    /// It may have taken it.
+    /// The relay may have taken it.
     case unclear(reason: String, after: Duration?)
     /// Whatever is sent there, this is no way in: the operator has to look.
     case setup(reason: String)
@@ -125,7 +125,7 @@ enum RelayAnswer: Equatable {
 
     // MARK: Frames
 
-    /// Its status is the number of the response's (`onionbell.proto`).
+    /// Reads the answer to a frame: its status is the number of the response's (`onionbell.proto`).
     private static func frame(_ answer: GatewayAnswer) -> RelayAnswer {
         let word = GatewayAnswer.word(ofText: answer.body)
         switch answer.status {

@@ -8,7 +8,7 @@ import Wire
 /// Phones that another relay rings: its keys under `apps`.
 package struct RelayApp: ConfiguredApp {
     package var form = RelayForm.bisq1
-    /// In the order in which they are asked.
+    /// The upstreams' addresses, in the order in which they are asked.
     package var urls: [GatewayURL] = []
     package var caFile = ""
     var peer = RelayPeer()

@@ -5,7 +5,7 @@ import TLS
 extension RelayGateway {
     struct Settings {
         var form: RelayForm
-        /// In the order in which they are asked; at least one.
+        /// The upstreams, in the order in which they are asked; at least one.
         var upstreams: [(url: GatewayURL, egress: Egress)]
         var peer = RelayPeer()
         var trust = TLSTrust.systemRoots
@@ -18,8 +18,8 @@ extension RelayGateway {
         var away = UpstreamOrder<DeviceToken>.firstPause
     }
 
-    /// For the way through Tor. Servers close what is idle after some seconds: we are first, so that no request meets a
-    /// connection that is just being closed.
+    /// The limits for the way through Tor. Servers close what is idle after some seconds: we are first, so
+    /// that no request meets a connection that is just being closed.
     nonisolated static let limits = ConnectionLife.Limits(
         setup: .seconds(60), unanswered: .seconds(90), request: .seconds(60), inFlight: 1, rest: .seconds(3))
 
@@ -31,7 +31,7 @@ extension RelayGateway {
         }
     }
 
-    /// It waits for the upstream that may have it already.
+    /// The outcome of a notification that waits for the upstream that may have it already.
     static let elsewhere = Outcome.deferred(
         Deferral(reason: "UpstreamAway", scope: .device, retryAfter: .seconds(30)))
 

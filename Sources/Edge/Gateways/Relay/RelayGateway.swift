@@ -134,7 +134,7 @@ package final class RelayGateway: Gateway {
         return true
     }
 
-    /// For a line of the log.
+    /// Returns the facts of an upstream for a line of the log.
     private func facts(of index: Int, _ reason: String? = nil) -> Logger.Metadata {
         var facts: Logger.Metadata = [
             "host": "\(upstreams[index].url.authority)",
@@ -291,7 +291,8 @@ package final class RelayGateway: Gateway {
         return order.detour(notification.id, from: index)
     }
 
-    /// It surely was not taken: the next upstream gets it at once, unless this one took it before.
+    /// Returns the outcome of a notification that surely was not taken: the next upstream gets it at once,
+    /// unless this one may have taken it before.
     private func next(_ notification: Notification, _ reason: String, after pause: Duration?) -> Outcome {
         let isFree = bound[notification.id] == nil
         return .deferred(

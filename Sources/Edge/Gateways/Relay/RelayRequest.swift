@@ -8,7 +8,7 @@ import Wire
 /// A checked message and a checked token hold nothing that JSON or a URL must escape.
 struct RelayRequest: Equatable {
     var method: String
-    /// With the query; of a frame, the uid.
+    /// The target with the query; of a frame, the uid.
     var target: String
     var body: [UInt8]
 

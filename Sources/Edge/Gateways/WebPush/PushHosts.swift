@@ -49,7 +49,7 @@ struct PushHosts: Equatable, Sendable {
     ]
 
     private let own: [Pattern]
-    /// Those that are named one by one, as endpoints' authorities: nobody can make up more of them.
+    /// The hosts that are named one by one, as endpoints' authorities: nobody can make up more of them.
     let hosts: [String]
 
     /// - Parameter own: The operator's.
@@ -67,7 +67,8 @@ struct PushHosts: Equatable, Sendable {
         PushHosts.known.contains { $0.covers(endpoint) } || own.contains { $0.covers(endpoint) }
     }
 
-    /// Those that are named one by one have lanes from the start; what strangers can make up is an origin.
+    /// Returns the lane of an endpoint. Hosts that are named one by one have lanes from the start; what
+    /// strangers can make up is an origin.
     func lane(of endpoint: PushEndpoint) -> LaneHost? {
         let authority = endpoint.authority
         return hosts.contains(authority) ? LaneHost(authority) : LaneHost(origin: "https://\(authority)")

@@ -4,7 +4,7 @@ import Outbound
 import Reactor
 import Relay
 
-/// When a token for a push service is to be signed anew.
+/// The life of a token for a push service: when it is to be signed anew.
 ///
 /// Services take tokens that end at most 24 hours ahead by their clock; Apple wants the same token for an hour at least.
 struct VAPIDTokenLife: Equatable, Sendable {

@@ -23,7 +23,7 @@ final class WebPushShared {
     /// Monotonic nanoseconds of when a server's name was found last: then the name servers answer.
     var lastFound = Int64.min
     private(set) var context: TLSContext
-    /// By host and port: a lane that loses its gateway for a while gets the same.
+    /// The absences of servers by host and port: a lane that loses its gateway for a while gets the same.
     private var absences: [ByteText: ServerAbsence] = [:]
     private static let mostAbsences = 1024
 
@@ -110,7 +110,7 @@ final class WebPushShared {
     }
 }
 
-/// Since when there has been no server of a name that a stranger gave.
+/// The absence of a server: since when there has been none of a name that a stranger gave.
 ///
 /// A made-up name would keep its lane for as long as its notifications live, and there are only so many lanes for such
 /// names: whoever makes up hosts below a domain that all may use would shut out the phones of that domain.
@@ -120,7 +120,7 @@ final class ServerAbsence {
     /// Whether the server has taken notifications.
     var hasDelivered = false
     static let patience: Duration = .seconds(3600)
-    /// For a server that has never taken any.
+    /// The patience with a server that has never taken any.
     static let patienceWithStrangers: Duration = .seconds(600)
 
     nonisolated init() {}
