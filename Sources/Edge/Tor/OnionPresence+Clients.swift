@@ -1,4 +1,4 @@
-/// Who is let in, and who is put out.
+/// The clients that are let in, and those that are put out.
 extension OnionPresence {
     /// Lets in these and no others, or with `nil` everybody.
     ///

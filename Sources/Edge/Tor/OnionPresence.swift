@@ -128,7 +128,7 @@ package final class OnionPresence {
 
     // MARK: One service on one connection
 
-    /// From nothing to ADD_ONION's answer.
+    /// Connects to tor and publishes the service: from nothing to ADD_ONION's answer.
     private func establish() async throws(OnionLoss) {
         let link: TorLink
         switch settings.source {

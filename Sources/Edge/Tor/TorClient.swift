@@ -91,7 +91,7 @@ package final class TorClient {
 
 package enum TorClientError: Error, CustomStringConvertible {
     case notStarted(OnionLoss)
-    /// Not within the time; how far it came.
+    /// Tor did not get into the network within the time; how far it came.
     case notInNetwork(Bootstrap?, ClockView)
     case noSocks
 

@@ -85,7 +85,7 @@ private enum AuthenticationWay {
     case cookie([UInt8])
     case password([UInt8])
 
-    /// Those that tor offers and we have a proof for, the safest first.
+    /// Returns the ways that tor offers and we have a proof for, the safest first.
     ///
     /// - Throws: why the proof can't be read, when that leaves none.
     static func usable(

@@ -5,7 +5,7 @@ import Encodings
 package struct ControlCommand: Sendable {
     /// The first word.
     package let name: String
-    /// Without CRLF.
+    /// The line without CRLF.
     let line: String
 
     var bytes: [UInt8] { Array(line.utf8) + [0x0D, 0x0A] }

@@ -30,7 +30,7 @@ package final class ControlConnection {
         let continuation: UnsafeContinuation<Result<ControlReply, ControlError>, Never>
     }
 
-    /// Not yet authenticated; see ``open(_:credentials:)``.
+    /// Makes a connection that is not yet authenticated; see ``open(_:credentials:)``.
     init(to endpoint: Endpoint) async throws(ControlError) {
         do {
             stream = try await Stream.connect(to: endpoint, deadline: .seconds(5))

@@ -7,7 +7,7 @@ package enum ControlError: Error, Equatable, Sendable {
     case unreachable(ConnectError)
     /// Tor answered, and did not do it.
     case refused(ControlRefusal)
-    /// Not the language of a control port: another program listens there, or tor is broken.
+    /// The reply is not in the language of a control port: another program listens there, or tor is broken.
     case notUnderstood(ControlSyntaxError)
     /// Tor closed the connection, or died.
     case closed
@@ -21,7 +21,7 @@ package enum ControlError: Error, Equatable, Sendable {
     case noUsableMethod([ProtocolInfo.Method])
     /// Missing for the moment, or always: the file, and why it can't be read.
     case cookieUnreadable(SystemError)
-    /// Not 32 bytes: being written right now, or another file.
+    /// The file does not hold 32 bytes: it is being written right now, or is another file.
     case cookieMalformed(path: String)
     /// The other side does not know our cookie.
     case cookieMismatch

@@ -95,7 +95,7 @@ package struct Bootstrap: Equatable, Sendable {
             warning: words["WARNING"].map(ControlRefusal.printable))
     }
 
-    /// From the value of `GETINFO status/bootstrap-phase`.
+    /// Reads the value of `GETINFO status/bootstrap-phase`.
     package init?(phase: String) {
         guard let words = try? ControlWords(phase), words[1] == "BOOTSTRAP" else { return nil }
         self.init(words)

@@ -14,7 +14,7 @@ package enum ControlRefusal: Error, Equatable, Sendable {
     /// 552: not of this connection, and not detached.
     case unknownOnionService
     case malformedOnionService
-    /// Not 64 bytes, of another type, or one that gives no address.
+    /// The key is not of 64 bytes, is of another type, or gives no address.
     case onionKeyRefused(String)
     case portMissing
     /// A virtual port or its target can't be used as written.

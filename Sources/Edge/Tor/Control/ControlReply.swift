@@ -52,7 +52,7 @@ package enum ControlMessage: Equatable, Sendable {
 package enum ControlSyntaxError: Error, Equatable, Sendable {
     case lineTooLong(limit: Int)
     case replyTooLong(limit: Int)
-    /// Not three digits and a separator: another program listens there.
+    /// The line does not begin with three digits and a separator: another program listens there.
     case notAReplyLine
     /// A line feed without a carriage return before it.
     case bareLineFeed

@@ -5,7 +5,7 @@ package struct ControlWords: Equatable, Sendable {
         package var key: String?
         /// Unquoted. For a word without a key, the word.
         package var value: String
-        /// As it was written. Base64 may end in `=`, so a word without a key is taken from here.
+        /// The word as it was written. Base64 may end in `=`, so a word without a key is taken from here.
         package var written: String
     }
 

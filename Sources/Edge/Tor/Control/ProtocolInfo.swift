@@ -7,9 +7,10 @@ package struct ProtocolInfo: Equatable, Sendable {
         case hashedPassword = "HASHEDPASSWORD"
     }
 
-    /// Those of the offered methods that exist as of tor 0.4.9.
+    /// The offered methods that exist as of tor 0.4.9.
     package var methods: [Method]
-    /// Only with the cookie methods. As tor sees it: in a container it may lie elsewhere for us.
+    /// The path of the cookie's file as tor sees it, only with the cookie methods: in a container it may lie
+    /// elsewhere for us.
     package var cookieFile: String?
     package var version: TorVersion
 

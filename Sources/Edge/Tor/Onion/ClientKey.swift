@@ -6,7 +6,7 @@ package struct ClientKey: Hashable, Sendable {
     /// 32 bytes, X25519.
     let bytes: [UInt8]
 
-    /// As tor writes it: 52 characters of base32.
+    /// The key as tor writes it: 52 characters of base32.
     var base32: String { Base32.encode(bytes).uppercased() }
 
     /// A line of tor's `authorized_clients/*.auth`.
@@ -36,7 +36,7 @@ package struct ClientSecret: Sendable {
             publicKey: ClientKey(bytes: try! X25519.publicKey(secret: secret)), secret: secret)
     }
 
-    /// As Tor Browser takes it.
+    /// The secret as Tor Browser takes it.
     package var base32: String { Base32.encode(secret).uppercased() }
 
     /// A line of the client's `*.auth_private`, in the directory that its `ClientOnionAuthDir` names.

@@ -1,7 +1,7 @@
 import Glibc
 import Reactor
 
-/// Who is invited to a private node: a directory with one file for each peer, which holds its public key.
+/// The invitations to a private node: a directory with one file for each peer, which holds its public key.
 ///
 ///     <name>.auth          descriptor:x25519:<52 characters>
 ///
@@ -29,7 +29,7 @@ package struct Invitations: Sendable {
             }
     }
 
-    /// Those invited, by name; `nil`: the node is public.
+    /// Reads the keys of those invited, by name; `nil`: the node is public.
     package func load() throws(InvitationError) -> [String: ClientKey]? {
         var keys: [String: ClientKey] = [:]
         do throws(SystemError) {

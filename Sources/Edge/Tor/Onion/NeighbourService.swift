@@ -3,7 +3,8 @@
 package struct NeighbourService: Sendable {
     package let key: OnionKey
     package let ports: [VirtualPort]
-    /// It has a ``OnionForm/directory`` where the first service has one, and no neighbours of its own.
+    /// The form of the service. It has a ``OnionForm/directory`` where the first service has one, and no
+    /// neighbours of its own.
     package var form: OnionForm
 
     package init(key: OnionKey, ports: [VirtualPort], form: OnionForm) {

@@ -15,7 +15,8 @@ package struct OnionAddress: Hashable, Sendable, CustomStringConvertible {
         serviceID = Base32.encode(publicKey + Self.ending(publicKey))
     }
 
-    /// With or without `.onion`, in either case; `nil` unless length, checksum and version are right.
+    /// Reads an address with or without `.onion`, in either case; `nil` unless length, checksum and version
+    /// are right.
     package init?(_ text: String) {
         let name = text.lowercased()
         let serviceID = name.hasSuffix(".onion") ? String(name.dropLast(6)) : name

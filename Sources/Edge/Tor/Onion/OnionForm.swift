@@ -24,7 +24,7 @@ package struct OnionForm: Equatable, Sendable {
     package var proofOfWork: Rate?
     /// The rate that each introduction point lets through; the rest is lost, honest or not. Only with a ``directory``.
     package var introductions: Rate?
-    /// Only these find the service; `nil`: everybody who knows the address.
+    /// The only clients that find the service; `nil`: everybody who knows the address does.
     package var clients: Set<ClientKey>?
     /// The address of an onionbalance: what it lets come by our introduction points is for us too. Only with a
     /// ``directory``. Our own address is no such front.
@@ -51,7 +51,8 @@ package struct OnionForm: Equatable, Sendable {
         return .setConfiguration(options)
     }
 
-    /// Without `Detach`: tor takes the service back when the connection ends, so that none outlives the node.
+    /// Returns a command without `Detach`: tor takes the service back when the connection ends, so that none
+    /// outlives the node.
     private func addOnion(key: OnionKey, ports: [VirtualPort], own: ClientKey?) -> ControlCommand {
         var flags = ["DiscardPK"]
         var arguments: [String] = []

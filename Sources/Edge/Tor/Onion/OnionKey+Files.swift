@@ -14,7 +14,7 @@ extension OnionKey {
     /// Bytes of the longest of these files, and more.
     package static let fileSizeLimit = 1024
 
-    /// Also takes a copy of our own ``OnionKeyFile``. `nil` for any other content.
+    /// Reads any of these files, or a copy of our own ``OnionKeyFile``. `nil` for any other content.
     package init?(file bytes: [UInt8]) {
         let key: OnionKey?
         if bytes.starts(with: Self.header) {

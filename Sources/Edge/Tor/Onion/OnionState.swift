@@ -40,7 +40,7 @@ package enum OnionLoss: Error, Equatable, Sendable {
     case process(TorProcessError)
     /// No directory took a descriptor in time.
     case notUploaded(after: Duration)
-    /// So many calls to the own address in a row did not get there; why the last one did not.
+    /// Calls to the own address did not get there, so many in a row; the text says why the last one did not.
     case unreached(calls: Int, String)
     /// Tor comes no further into the network.
     case notInNetwork(progress: Int, after: Duration)

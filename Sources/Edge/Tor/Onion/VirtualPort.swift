@@ -23,7 +23,7 @@ package struct VirtualPort: Hashable, Sendable {
     /// made by it can't have such a path.
     package static func needsQuotes(_ path: String) -> Bool { !path.utf8.allSatisfy(isPlain) }
 
-    /// As a line `HiddenServicePort` has it.
+    /// The port as a line `HiddenServicePort` has it.
     var option: String {
         guard case .unix(let path) = target, Self.needsQuotes(path) else { return "\(number) \(target)" }
         return "\(number) unix:\"\(path)\""

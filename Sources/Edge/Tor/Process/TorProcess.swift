@@ -132,7 +132,7 @@ package enum TorProcessError: Error, Equatable, Sendable, CustomStringConvertibl
     case pathTooLong(String)
     /// `lastWords`: tor's last complaints; may be empty.
     case ended(ChildExit, lastWords: String)
-    /// It runs, and did not open its control port in time.
+    /// Tor runs, and did not open its control port in time.
     case silent(after: Duration)
     /// A tor that is not ours runs in this data directory.
     case anotherTor(dataDirectory: String)

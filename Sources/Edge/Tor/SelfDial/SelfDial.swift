@@ -13,7 +13,7 @@ final class SelfDial {
     private(set) var figures = SelfDialFigures()
     /// Whether clients of which tor tells now may be the node itself: circuits are told up to a second late.
     var isCalling: Bool { isCallingOwn || isCallingFront || .now - lastReached < .seconds(2) }
-    /// When a call came through last.
+    /// The time at which a call came through last.
     private var lastReached = ContinuousClock.now - .seconds(2)
     private var isCallingOwn = false
     private var isCallingFront = false
@@ -31,7 +31,7 @@ final class SelfDial {
     var onStranger: @EventLoop () -> Void = {}
     /// Called when calls to the address before ours have failed for long enough, with the reason.
     var onFrontFailure: @EventLoop (_ words: String) -> Void = { _ in }
-    /// It answers again, after so many that failed.
+    /// Called when the address before ours answers again, after so many calls that failed.
     var onFrontSuccess: @EventLoop (_ failuresBefore: Int) -> Void = { _ in }
 
     private let settings: SelfDialSettings
@@ -117,7 +117,8 @@ final class SelfDial {
         timer.start(after: unsteady(isWell ? settings.interval : min(settings.retryPause, settings.interval)))
     }
 
-    /// Not by the clock: nobody shall learn from the rhythm which calls are ours.
+    /// Returns a time somewhat shorter or longer, by chance: nobody shall learn from the rhythm which calls
+    /// are ours.
     private func unsteady(_ time: Duration) -> Duration { time * Double.random(in: 0.8...1.2) }
 
     /// The worst answer of all doors, and the line to one of them.

@@ -37,7 +37,7 @@ package struct SelfDialReply: Sendable {
 package final class SelfDialLine {
     package enum Answer: Equatable, Sendable {
         case answered
-        /// Not in time.
+        /// The door has not answered in time.
         case silent
         /// There is no connection any more.
         case ended
@@ -80,13 +80,15 @@ package struct SelfDialSettings: Sendable {
     package var retryPause = Duration.seconds(30)
     /// After the service was published: not every directory has it yet.
     package var firstPause = Duration.seconds(10)
-    /// For tor to make one connection, and for the door to answer on it. The first try of a call has a quarter of it.
+    /// The time for tor to make one connection, and as much for the door to answer on it. The first try of a
+    /// call has a quarter of it for the connection.
     package var timeout = Duration.seconds(30)
     /// Between questions on a connection that stands, and for the answer to one. With the time of one call they are how
     /// long a cut network may go unnoticed: less than a minute.
     package var lineInterval = Duration.seconds(10)
     package var lineTimeout = Duration.seconds(10)
-    /// So many in a row that fail mean that nobody can reach the service. A line that fell silent counts as one.
+    /// The number of calls in a row whose failure means that nobody can reach the service. A line that fell
+    /// silent counts as one.
     package var failures = 2
     package var doors: [SelfDialDoor] = []
     /// The address that clients call, where it is not our own (``OnionForm/front``): called after our own, and any node

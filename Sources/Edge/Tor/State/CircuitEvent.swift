@@ -12,7 +12,8 @@ package struct CircuitEvent: Equatable, Sendable {
     /// Whether a client is at its other end.
     package var isJoined: Bool { use == .client }
 
-    /// From a line's text: the event's name, the circuit's number, its status, its path and words with a key.
+    /// Reads a line's text: the event's name, the circuit's number, its status, its path and words with a
+    /// key.
     ///
     /// A client causes a dozen such lines, most of some hundred bytes, and most of no interest. So they are read as bytes,
     /// and no text is made before it is known to be needed.
@@ -133,7 +134,7 @@ extension Span<UInt8> {
         return field.lowerBound + key.utf8.count..<field.upperBound
     }
 
-    /// As tor writes it: of 32 bits, in decimal, without leading zeros.
+    /// The number of a circuit as tor writes it: of 32 bits, in decimal, without leading zeros.
     fileprivate var circuitNumber: UInt32? {
         guard (1...10).contains(count), count == 1 || self[0] != UInt8(ascii: "0") else { return nil }
         var number: UInt64 = 0

@@ -13,7 +13,8 @@ package struct TorFigures: Equatable, Sendable {
     /// Whether tor has a circuit that it can use.
     package var hasCircuit: Bool?
     package var clockSkew: ClockSkew?
-    /// From when on the network's view of itself holds that tor has: it is no earlier. Seconds since 1970.
+    /// The start of the consensus that tor has, the network's view of itself: the time is no earlier. Seconds
+    /// since 1970.
     package var consensusFrom: Int64?
 
     // What is known of circuits is up to a second old: see ``ControlConnection/mayRest``.
@@ -23,7 +24,7 @@ package struct TorFigures: Equatable, Sendable {
     package var clientCircuits = 0
     /// All circuits of this tor that were seen to stand since the control connection began.
     package var circuits = 0
-    /// When a client other than the node itself last came by a new circuit.
+    /// The time at which a client other than the node itself last came by a new circuit.
     package var lastClient: Int64?
     /// The time of ``lastClient`` in monotonic nanoseconds.
     var lastClientInstant: Int64?
@@ -39,7 +40,8 @@ package struct TorFigures: Equatable, Sendable {
 
     package var uploadsBegun = 0
     package var uploads = 0
-    /// By tor's reason, such as `UPLOAD_REJECTED`. Tor tells none for a directory that it can't reach.
+    /// The failed uploads by tor's reason, such as `UPLOAD_REJECTED`. Tor tells none for a directory that it
+    /// can't reach.
     package var uploadFailures: [String: Int] = [:]
     package var lastUpload: Int64?
 
@@ -90,12 +92,12 @@ package struct TorFigures: Equatable, Sendable {
 package struct SelfDialFigures: Equatable, Sendable {
     package var dials = 0
     package var failures = 0
-    /// Since the last that came through.
+    /// The failures since the last call that came through.
     package var failuresInARow = 0
-    /// When the first of those was made, in monotonic nanoseconds.
+    /// The time at which the first of those calls was made, in monotonic nanoseconds.
     var failingSince: Int64?
     package var lastSuccess: Int64?
-    /// From the dial to the door's answer, of the last that came through.
+    /// The time from the dial to the door's answer, of the last call that came through.
     package var lastDuration: Duration?
     /// Why the last one failed; `nil` if it came through.
     package var lastFailure: String?
@@ -109,7 +111,7 @@ package struct SelfDialFigures: Equatable, Sendable {
 
 /// The figures of the calls to the address that clients use, where it is not the node's own.
 package struct FrontFigures: Equatable, Sendable {
-    /// Since the last that came through.
+    /// The failures since the last call that came through.
     package var failuresInARow = 0
     /// Whether that is long enough to be an alarm.
     package var isFailing = false
