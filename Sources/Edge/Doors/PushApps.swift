@@ -5,7 +5,7 @@ package struct PushApps: Equatable, Sendable {
     /// An app of Apple's.
     package struct Apple: Equatable, Sendable {
         package let name: String
-        /// Its bundle id.
+        /// The app's bundle id.
         package let topic: String
 
         package init(name: String, topic: String) {

@@ -121,7 +121,7 @@ package final class BitwardenDoor: HTTPDoor {
         ).forKnown
     }
 
-    /// Who asks, by the header or, as the cloud takes it too, by the query.
+    /// Returns the installation that asks, by the header or, as the cloud takes it too, by the query.
     private func installation(asking request: HTTPRequest) async throws(BitwardenFault) -> String {
         var token: String?
         if let field = request.fields["authorization"] {

@@ -7,7 +7,7 @@ import JSONCoding
 package struct BitwardenFault: Error, Equatable {
     package var status = 400
     package var message: String
-    /// By field; empty: none is to blame.
+    /// The texts by field; empty: none is to blame.
     package var fields: [String: String] = [:]
 
     static func invalid(_ field: String, _ text: String) -> BitwardenFault {

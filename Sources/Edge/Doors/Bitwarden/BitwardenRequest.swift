@@ -40,7 +40,7 @@ package enum BitwardenRequest: Equatable {
         package var isForPhones: Bool
     }
 
-    /// For metrics.
+    /// The word for metrics.
     var word: String {
         switch self {
         case .register: "register"

@@ -17,7 +17,7 @@ struct BitwardenTokenRequest: Equatable {
     static let scope = "api.push"
     static let clientPrefix = "installation."
 
-    /// Its GUID in lower case.
+    /// The installation's GUID in lower case.
     let installation: String
     let key: String
 

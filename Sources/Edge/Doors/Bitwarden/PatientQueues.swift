@@ -46,7 +46,7 @@ final class PatientQueues {
     private let budget: Int
     /// The queues of the phones that have had their share: the first of each is tried again by the timer.
     private var queues: [Phone: (waiting: ArraySlice<Waiting>, timer: Timer)] = [:]
-    /// By installation.
+    /// The bytes that wait, by installation.
     private var bytes: [ByteText: Int] = [:]
     private(set) var totalBytes = 0
 

@@ -6,7 +6,7 @@ enum Origin: Hashable {
     case circuit(UInt32)
     /// One of many that have no origin of their own.
     case anybody
-    /// As ``Reactor/NetworkAddress/block``.
+    /// The address, as ``Reactor/NetworkAddress/block``.
     case address(NetworkAddress)
 }
 
@@ -42,7 +42,7 @@ package final class Circuits {
                 bytesPerSecond: limits.bytesPerSecond * Settings.partsOfAll, strikes: 0)
         }
 
-        /// For an endpoint for the world.
+        /// Returns the settings for an endpoint for the world.
         ///
         /// - Parameter connections: of one address at a time; 0: no limit.
         package static func addresses(connections: Int) -> Settings {
@@ -89,7 +89,7 @@ package final class Circuits {
     /// The limits of each account.
     fileprivate let limits: CircuitAccount.SharedLimits
     private var circuits: [Origin: Circuit] = [:]
-    /// Those above, and those of connections without a known circuit.
+    /// The circuits above, and those of connections without a known circuit.
     private var senders: [SenderID: Circuit] = [:]
     private var sweepAbove = Circuits.leastSweep
     private static let leastSweep = 256

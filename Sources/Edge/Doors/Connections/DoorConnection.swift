@@ -12,7 +12,8 @@ class DoorConnection: StreamHandler {
         let idleTimeout: Duration
         /// Nothing taken by the client for that long, while an answer waits for it, ends it.
         let sendTimeout: Duration
-        /// From the first byte of what can be taken to its last. Tor's line and the TLS handshake have it too.
+        /// The longest time from the first byte of what can be taken to its last. Tor's line and the TLS
+        /// handshake have it too.
         let deadline: Duration
         /// Bytes of answers that the client may leave unread: at so many it is read no further.
         let unsentBytes: Int
@@ -46,13 +47,13 @@ class DoorConnection: StreamHandler {
         case unread
         /// A frame or request that was begun did not come to its end.
         case late
-        /// It did not begin with tor's line on its circuit.
+        /// The connection did not begin with tor's line on its circuit.
         case untold
         /// One too many for its circuit or address.
         case refused
-        /// It made room for another one.
+        /// The connection made room for another one.
         case evicted
-        /// It held most, when all together held too much.
+        /// The connection held most, when all together held too much.
         case greedy
         case shutDown
         /// The protocol's own end.
@@ -220,7 +221,7 @@ class DoorConnection: StreamHandler {
     /// `nil` of a Unix socket.
     final var peerAddress: NetworkAddress? { stream.peerAddress }
 
-    /// It turned out to be somebody else's, as behind a proxy.
+    /// Moves the connection to another origin: it turned out to be somebody else's, as behind a proxy.
     ///
     /// - Returns: Whether there is room for it.
     final func move(to origin: Origin) -> Bool {
@@ -231,7 +232,7 @@ class DoorConnection: StreamHandler {
         return true
     }
 
-    /// It stays, perhaps for days, and from now on takes one of these places.
+    /// Lets the connection stay, perhaps for days: from now on it takes one of these places.
     ///
     /// - Parameter silence: For how long nothing may come from the client; `nil`: for ever.
     final func stay(at places: Places, silence: Duration?) {
@@ -245,7 +246,7 @@ class DoorConnection: StreamHandler {
 
     // MARK: Deadlines
 
-    /// It is that of the whole, not of its last part: one that runs is left alone.
+    /// Starts the deadline of the whole, not of its last part: one that runs is left alone.
     private func startDeadline() {
         let timer = deadline ?? Timer { [unowned self] in timeOut() }
         deadline = timer

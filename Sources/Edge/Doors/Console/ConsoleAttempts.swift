@@ -3,7 +3,7 @@ import Relay
 /// How often each stranger may try to enter the console. Whoever fails often uses up his own share and nobody else's.
 struct ConsoleAttempts {
     private let rate: Rate
-    /// By the sender's number. 0 has those whom nothing tells apart.
+    /// The uses of the rate, by the sender's number. 0 has those whom nothing tells apart.
     private var used: [Int: Rate.Use] = [:]
 
     /// Senders that are remembered; those beyond it share ``crowd``.

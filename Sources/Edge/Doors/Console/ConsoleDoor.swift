@@ -62,7 +62,7 @@ package final class ConsoleDoor {
         return refusal.shielded().notStored
     }
 
-    /// Only who has entered may send a long body.
+    /// Returns the limit of a request's body. Only who has entered may send a long one.
     ///
     /// - Parameter limit: As the calls have it.
     package func bodyLimit(

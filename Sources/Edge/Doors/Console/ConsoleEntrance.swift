@@ -1,7 +1,8 @@
 import Crypto
 import Encodings
 
-/// Who may enter the console: whoever has a link that is good once, the passphrase, or the session that either of them gave.
+/// The entrance to the console: it lets in whoever has a link that is good once, the passphrase, or the
+/// session that either of them gave.
 ///
 /// Two states: nobody has entered yet, and somebody has (``hasOwner``). It leaves the first with the first link that is
 /// spent, and never comes back to it. Of secrets only digests are held. ``ConsoleEntry`` asks it; strangers learn nothing
@@ -108,7 +109,7 @@ package struct ConsoleEntrance {
         return equalInConstantTime(given, known)
     }
 
-    /// They stand where there is no link and no passphrase.
+    /// The bytes that stand where there is no link and no passphrase.
     private static let nobodys = [UInt8](repeating: 0, count: 32)
     private static let noSalt = [UInt8](repeating: 0, count: 16)
 

@@ -13,7 +13,7 @@ package final class ConsoleEntry {
 
     /// The result of an attempt to enter.
     enum Answer {
-        /// With the token of the session.
+        /// The browser has entered; the text is the token of its session.
         case entered(String)
         /// Wrong, spent, too old, or not set at all: nobody learns which.
         case refused

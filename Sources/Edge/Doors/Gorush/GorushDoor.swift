@@ -231,8 +231,8 @@ extension HTTPResponse {
 @EventLoop
 private final class Gathering {
     var answer: GorushAnswer
-    /// In the order in which they were expected; `nil`: it is known. Some may end long after the answer, so that nothing
-    /// is kept for them then.
+    /// The pushes in the order in which they were expected; `nil`: what became of it is known. Some may end
+    /// long after the answer, so that nothing is kept for them then.
     private var pushes: [GorushAnswer.Push?] = []
     private var unknown = 1
     private var respond: (@EventLoop (HTTPResponse) -> Void)?
@@ -256,7 +256,7 @@ private final class Gathering {
         return pushes.count - 1
     }
 
-    /// To be called when everything that is to be expected is.
+    /// Begins to wait for what is not known yet. To be called when everything that is to be expected is.
     func allAsked() {
         if let deadline, unknown > 1 {
             timer = Timer { [self] in finish() }

@@ -12,7 +12,7 @@ package struct GorushGooglePush {
         case condition(String)
     }
 
-    /// In gorush's order: the broadcast first.
+    /// The targets in gorush's order: the broadcast first.
     package let targets: [Target]
     private let members: JSON.Object
 

@@ -105,7 +105,8 @@ package struct GorushNotification {
         google = try GorushGoogleFields(fields)
     }
 
-    /// As gorush counts: a topic is one more, on Apple's side too, where it only names the app.
+    /// The number of pushes as gorush counts: a topic is one more, on Apple's side too, where it only names
+    /// the app.
     package var count: Int { tokens.count + (topic.isEmpty ? 0 : 1) }
 }
 

@@ -10,11 +10,11 @@ import Reactor
 @EventLoop
 final class HTTPConnection: DoorConnection {
     private enum Turn {
-        /// For a request, or for the rest of one.
+        /// The connection waits for a request, or for the rest of one.
         case waiting
         /// A handler is being asked, further up the stack.
         case asking
-        /// It will answer later.
+        /// The handler will answer later.
         case answering
         /// The answer has begun, and has no end yet.
         case live

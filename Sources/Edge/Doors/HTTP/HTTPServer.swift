@@ -24,11 +24,12 @@ package final class HTTPServer {
         package var refusals: Set<Int> = []
         /// Connections taken before the rest of the loop has its turn.
         package var acceptsPerTurn = 64
-        /// From a request's first byte to its last.
+        /// The longest time from a request's first byte to its last.
         package var requestDeadline: Duration = .seconds(10)
         /// Between requests.
         package var idleTimeout: Duration = .seconds(60)
-        /// For so long a client may take nothing of its answers; `nil`: for as long as between requests.
+        /// The longest time for which a client may take nothing of its answers; `nil`: as long as between
+        /// requests.
         package var sendTimeout: Duration?
 
         package init() {}
@@ -93,7 +94,7 @@ package final class HTTPServer {
         self.handler = handler
     }
 
-    /// For doors that share it; a path that none of them knows is answered 404.
+    /// Makes a server for doors that share it; a path that none of them knows is answered 404.
     package convenience init(
         settings: Settings = Settings(), circuits: Circuits? = nil, room: BufferRoom = BufferRoom(),
         doors: [any HTTPDoor]
@@ -134,7 +135,7 @@ package final class HTTPServer {
     package var openConnections: Int { connections.count }
     /// How many are held by circuits or addresses that hold so many or more.
     package func openConnections(heldBy count: Int) -> Int { connections.count(heldBy: count) }
-    /// Those that made room for others.
+    /// The number of connections that made room for others.
     package var evictedConnections: Int { connections.evicted }
 
     private func accept(_ stream: Stream, _ certificate: ServerCertificate?) {

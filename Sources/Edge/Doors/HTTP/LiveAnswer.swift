@@ -8,7 +8,7 @@ package protocol LiveDoor: HTTPDoor {
     func opening(of request: HTTPRequest) -> HTTPServer.Opening?
 }
 
-/// Who gives an answer that goes on.
+/// The giver of an answer that goes on.
 @EventLoop
 protocol LiveClient: AnyObject {
     /// The client has taken enough of what was sent.
@@ -27,7 +27,7 @@ package final class LiveAnswer {
     private weak var connection: HTTPConnection?
     private var respond: (@EventLoop (HTTPResponse) -> Void)?
 
-    /// As long as the connection is there.
+    /// The giver of the answer, as long as the connection is there.
     var client: (any LiveClient)?
 
     init(on connection: HTTPConnection, _ respond: @escaping @EventLoop (HTTPResponse) -> Void) {

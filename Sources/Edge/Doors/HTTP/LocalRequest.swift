@@ -34,7 +34,7 @@ extension HTTPRequest {
 
     private static let nobodys = ["::", "0.0.0.0"].compactMap { NetworkAddress($0) }
 
-    /// Without its port, in lower case; `nil`: it is no name of ours.
+    /// Returns the name in a host, without its port, in lower case; `nil`: it is no name of ours.
     static func name(ofHost host: String) -> String? {
         guard let host = host.word(limit: 256) else { return nil }
         return host.hasPrefix("[")

@@ -2,7 +2,7 @@ import Persistence
 import Reactor
 import Relay
 
-/// When the next text that was published for later is due, and what is done then.
+/// The schedule of texts that were published for later: when the next one is due, and what is done then.
 ///
 /// Its time is by the wall clock; the timer goes by another. So whoever cleans up calls ``look()`` as well, once a minute.
 @EventLoop

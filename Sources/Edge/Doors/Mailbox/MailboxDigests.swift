@@ -29,7 +29,8 @@ package final class MailboxDigests {
 
     // MARK: What is published
 
-    /// As it lies in the store, good for this message of this topic only. What Bisq sends is encrypted; this is not.
+    /// Returns a text as it lies in the store, good for this message of this topic only. What Bisq sends is
+    /// encrypted; this is not.
     func seal(_ text: PublishedText, id: String, topic: String) -> String? {
         let sealed = try? published.seal(text.json.text.utf8, as: "published", of: owner(id, topic))
         return sealed.map { Base64.encode($0) }

@@ -1,8 +1,8 @@
 import Encodings
 import Relay
 
-/// Who may read what. Everything that is secret is looked up by its keyed digest: the time that this takes tells nothing
-/// of what was nearly right.
+/// The directory of who may read what. Everything that is secret is looked up by its keyed digest: the time
+/// that this takes tells nothing of what was nearly right.
 package struct MailboxDirectory: Sendable {
     /// The token and name that a client shows.
     struct Claim: Equatable {

@@ -78,7 +78,7 @@ extension MailboxDoor {
         }
     }
 
-    /// Who the client says that it is.
+    /// Returns who the client says that it is.
     func claim(in request: HTTPRequest) throws(MailboxFault) -> MailboxDirectory.Claim? {
         try MailboxRequest.credentials(of: request, MailboxParameters(request))
             .map { MailboxDirectory.Claim(token: digests.token($0.token), user: $0.user) }

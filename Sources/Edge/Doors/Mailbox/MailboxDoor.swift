@@ -20,7 +20,7 @@ package final class MailboxDoor: LiveDoor {
         /// A client of a WebSocket that is silent for so long is gone.
         package var silence: Duration = .seconds(480)
 
-        /// Those without a token, beside them.
+        /// Open answers of clients without a token, beside those of registered readers.
         package var strangers: Int { max(MailboxDoor.mostReadings, readers / 8) }
 
         package init() {}
@@ -49,17 +49,17 @@ package final class MailboxDoor: LiveDoor {
     private var counted = MailboxFigures()
     private var isClosed = false
     private(set) var directory = MailboxDirectory()
-    /// By the numbers of topics of UnifiedPush, and of mailboxes that are published to.
+    /// The uses of the rate, by the numbers of topics of UnifiedPush, and of mailboxes that are published to.
     private var pushes: [Int64: Rate.Use] = [:]
     var readings = MailboxReadings()
     private(set) var delays: MailboxDelays!
     private var unknownTopics = UnknownTopics()
-    /// In the order of their times, in monotonic nanoseconds.
+    /// The readings that get a keepalive, in the order of their times, in monotonic nanoseconds.
     private var keepAlives: ArraySlice<(due: Int64, reading: MailboxReading)> = []
     private let keepAliveTimer = Timer()
     private let cleaning = Timer()
 
-    /// To one topic of UnifiedPush, and of what is published to one mailbox.
+    /// The rate of pushes to one topic of UnifiedPush, and of what is published to one mailbox.
     private static let pushRate = Rate(perSecond: 1, burst: 60)
     private static let cleaningInterval: Duration = .seconds(60)
 

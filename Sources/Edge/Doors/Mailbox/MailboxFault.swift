@@ -41,7 +41,7 @@ enum MailboxFault: Error, Equatable {
         }
     }
 
-    /// Its first three digits are the status.
+    /// The code of the error, whose first three digits are the status.
     var code: Int {
         switch self {
         case .option, .reserved: 40000
@@ -98,7 +98,7 @@ enum MailboxFault: Error, Equatable {
         }
     }
 
-    /// When to come again, in seconds: at the slowest rate one place is free each second.
+    /// The time after which to come again, in seconds: at the slowest rate one place is free each second.
     private var retryAfter: Int? {
         switch self {
         case .tooManyRequests: 1

@@ -28,7 +28,7 @@ struct MailboxLine {
     private(set) var encrypted: String?
     private(set) var tags: [String] = []
     private var published: PublishedText?
-    /// By which a reader knows earlier texts that this one stands for, or says something of.
+    /// The name by which a reader knows earlier texts that this one stands for, or says something of.
     private var sequence: String?
 
     /// One that says nothing of messages.
@@ -145,7 +145,7 @@ struct MailboxLine {
         if published.isMarkdown { line.append(contentsOf: #","content_type":"text/markdown""#.utf8) }
     }
 
-    /// As a form of reading has it.
+    /// Returns the line as a form of reading has it.
     func bytes(as kind: MailboxRequest.Kind) -> [UInt8] {
         switch kind {
         case .json, .auth: return json + [UInt8(ascii: "\n")]

@@ -13,7 +13,7 @@ enum MailboxPush: Equatable {
 
     static let mostBytes = 4096
     static let longestLife: Int64 = 28 * 86_400
-    /// As ntfy keeps what comes without a TTL.
+    /// The life of what comes without a TTL, in seconds, as ntfy keeps it.
     static let usualLife: Int64 = 12 * 3600
     private static let lengths = 14...64
     private static let matrixPath = "/_matrix/push/v1/notify"

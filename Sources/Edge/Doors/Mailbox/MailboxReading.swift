@@ -18,9 +18,9 @@ final class MailboxReading: LiveClient {
     }
 
     let owner: Owner
-    /// By which circuit, address or connection it came.
+    /// The circuit, address or connection by which the request came.
     let sender: Int
-    /// In the order of the topics.
+    /// The mailboxes that are read, in the order of the topics.
     private var sources: [Source]
     private let kind: MailboxRequest.Kind
     private let isPoll: Bool
@@ -31,7 +31,8 @@ final class MailboxReading: LiveClient {
         let topic: String
         /// Behind which message: the last that was sent, or the one behind which it began.
         var place: MailboxPlace
-        /// Who acknowledges by it, if the client is registered there. What was left out by a filter nobody has seen.
+        /// The reader who acknowledges by it, if the client is registered there and has no filter: nobody has
+        /// seen what a filter left out.
         let reader: Int64?
         let show: Mailbox.Show
         let isPush: Bool

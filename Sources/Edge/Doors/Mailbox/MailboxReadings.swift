@@ -63,8 +63,9 @@ struct MailboxReadings {
 }
 
 extension MailboxDoor {
-    /// By the id of one topic's message a reader says what it has seen of all that it asks for. What it was sent of the others
-    /// it has acknowledged, and nothing else: it may read them for the first time.
+    /// Acknowledges what a reader was sent. By the id of one topic's message the reader says what it has seen
+    /// of all that it asks for. What it was sent of the others it has acknowledged, and nothing else: it may
+    /// read them for the first time.
     func acknowledgeSent(
         by granted: [MailboxDirectory.Granted], upTo places: [MailboxPlace]
     ) async throws(OutboxError) {

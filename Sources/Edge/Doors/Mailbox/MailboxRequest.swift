@@ -21,7 +21,7 @@ struct MailboxRequest: Equatable {
     var since = MailboxSince.none
     var filter: MailboxFilter?
     var credentials: Credentials?
-    /// By which circuit, address or connection it came.
+    /// The circuit, address or connection by which the request came.
     let sender: Int
 
     /// An app asks for all that it reads on a node in one request.
@@ -76,7 +76,7 @@ struct MailboxRequest: Equatable {
         credentials = MailboxRequest.credentials(of: request, parameters)
     }
 
-    /// In the head, or as ntfy has them in the query.
+    /// Returns the credentials in the head, or as ntfy has them in the query.
     static func credentials(of request: HTTPRequest, _ parameters: MailboxParameters) -> Credentials? {
         credentials(
             in: request.fields["authorization"]
@@ -113,7 +113,7 @@ struct MailboxRequest: Equatable {
 }
 
 extension String {
-    /// With each blank replaced by a character of ASCII.
+    /// Returns the text with each blank replaced by a character of ASCII.
     fileprivate func replacingBlanks(by other: Unicode.Scalar) -> String {
         String(decoding: utf8.map { $0 == UInt8(ascii: " ") ? UInt8(ascii: other) : $0 }, as: UTF8.self)
     }

@@ -7,12 +7,12 @@ import Relay
 /// than an eighth of theirs.
 struct MailboxShares {
     enum Owner: Hashable {
-        /// By its token.
+        /// A reader, by its token.
         case reader(Digest)
         case mailbox(Int64)
         /// The topics of the reader of this token.
         case topics(of: Digest)
-        /// By its token.
+        /// A publisher, by its token.
         case publisher(Digest)
         /// Nothing that was shown is known here.
         case stranger
@@ -30,7 +30,7 @@ struct MailboxShares {
 
     private let all: Rate
     private let one: Rate
-    /// By their kinds.
+    /// The uses of the shares, by the kinds of their owners.
     private var used = [Rate.Use](repeating: Rate.Use(), count: 5)
     private var own: [Owner: Rate.Use] = [:]
 
@@ -52,6 +52,7 @@ struct MailboxShares {
         return true
     }
 
-    /// Those who are as good as new are forgotten: there are never more than readers, mailboxes and topics.
+    /// Forgets the owners that are as good as new: there are never more than the readers, mailboxes, topics
+    /// and publishers.
     mutating func clean(at now: Int64) { own = own.filter { !$0.value.isOver(at: now) } }
 }

@@ -1,7 +1,8 @@
 import Encodings
 import Relay
 
-/// When a text is to be published that is not to be published now (binwiederhier/ntfy, docs/publish.md, "Scheduled delivery").
+/// The time at which a text is to be published that is not to be published now (binwiederhier/ntfy,
+/// docs/publish.md, "Scheduled delivery").
 enum PublishDelay {
     /// Milliseconds, as ntfy's.
     private static let shortest: Int64 = 10_000

@@ -6,7 +6,7 @@ import HTTP1
 /// to the app as it is. A mailbox has those that are text, and none for which a node or a server of ntfy's would fetch or
 /// send something. Who asks for such a one gets an error, and does not have to believe that it was obeyed.
 enum PublishOptions {
-    /// Those of a mailbox.
+    /// The options of a mailbox.
     static let ofMailbox = [
         "title", "message beside the body", "priority", "tags", "icon", "click", "markdown", "delay",
         "sequence id",

@@ -19,7 +19,7 @@ struct PublishedText: Equatable {
     private(set) var isMarkdown = false
     /// The publisher's name for it and those that stand for it later; empty: its id.
     private(set) var sequence = ""
-    /// When it is to be published, in milliseconds since 1970; `nil`: now.
+    /// The time at which it is to be published, in milliseconds since 1970; `nil`: now.
     private(set) var due: Int64?
     /// Whose token it came with.
     var publisher = ""
@@ -82,7 +82,7 @@ struct PublishedText: Equatable {
         try check()
     }
 
-    /// That no more is shown of the message of a name, or kept.
+    /// Makes the text that says that no more is shown of the message of a name, or kept.
     init(_ event: MailboxLine.Event, of sequence: String) {
         (self.event, self.sequence) = (event, sequence)
     }
@@ -143,7 +143,7 @@ struct PublishedText: Equatable {
         }
     }
 
-    /// As ntfy calls what has no text.
+    /// The message of a text that has none, as ntfy calls it.
     private static let empty = "triggered"
     private static let reserved = ["BisqMessageAndroid|", "BisqMessageiOS|", Notice.prefix]
 
@@ -185,7 +185,7 @@ struct PublishedText: Equatable {
 }
 
 extension String {
-    /// With ends of lines for what fields of a head write in their place.
+    /// The text with ends of lines for what fields of a head write in their place.
     fileprivate var unescaped: String {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(utf8.count)
@@ -201,7 +201,7 @@ extension String {
 }
 
 extension Substring {
-    /// Without blanks around it.
+    /// The text without blanks around it.
     var blankless: String {
         let blank = UInt8(ascii: " ")
         var bytes = Array(utf8.drop { $0 == blank })

@@ -30,7 +30,7 @@ package final class ReplyBoard {
         case notServed
         case badForm
         case noSuchMailbox
-        /// As much waits as may: for the channel, the mailbox or in all.
+        /// The board is full: as much waits as may, for the channel, the mailbox or in all.
         case full
         case storeFailed
     }
@@ -58,7 +58,7 @@ package final class ReplyBoard {
     private let store: StoredMailboxes
     private let digests: MailboxDigests
     private let bounds: MailboxReplyBounds
-    /// By their mailboxes, the oldest first.
+    /// The waiters by their mailboxes, the oldest first.
     private var waiters: [Relay.Digest: [Waiter]] = [:]
     private var isClosed = false
     /// The last reply that another node may have taken and that was heard of.

@@ -37,7 +37,7 @@ extension ReplyBoard {
 }
 
 extension PeerTurn.WayBack {
-    /// As an answer has it: one over the limit is cut, since it only echoes.
+    /// The uid as an answer has it: one over the limit is cut, since it only echoes.
     fileprivate var uid: String {
         switch self {
         case .post(let post): post.uid.cut(toBytes: 64)

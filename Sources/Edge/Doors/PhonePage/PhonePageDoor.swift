@@ -10,7 +10,7 @@ package final class PhonePageDoor: HTTPDoor {
     package nonisolated static let path = "/phone/"
 
     package struct Page: Sendable {
-        /// By their names below the page: `index.html`, `screens/key.js`.
+        /// The files by their names below the page: `index.html`, `screens/key.js`.
         package var files: [String: [UInt8]]
         /// The content security policy in the head of `index.html`, where a file can say it.
         package var policy: String
@@ -21,7 +21,7 @@ package final class PhonePageDoor: HTTPDoor {
         }
     }
 
-    /// By the bytes of their paths.
+    /// The answers by the bytes of their paths.
     private let answers: [[UInt8]: HTTPResponse]
     private nonisolated static let longestPath = 200
 

@@ -8,7 +8,7 @@ import Relay
 struct Newcomers {
     private struct Brought {
         private var keys: [StatusRegistration.Key] = []
-        /// Those before it are gone.
+        /// The index of the first key that is left: those before it are gone.
         private var first = 0
 
         var count: Int { keys.count - first }

@@ -55,7 +55,7 @@ package struct StatusTarget: Equatable, Sendable {
     let tokenType: Registration.TokenType
     let deviceToken: String
     let topic: String
-    /// So that only this one is forgotten when its device token proves dead.
+    /// The version of the registration, so that only this one is forgotten when its device token proves dead.
     let version: UInt64
     /// Milliseconds since 1970.
     let registeredAt: Int64

@@ -18,7 +18,8 @@ package final class StatusServer {
         package var entriesPerRequest = 100
         /// How long a repeated message gets the answer of the first.
         package var messageMemory: Duration = .seconds(7 * 86400)
-        /// For which there is room: when many come within half a day, a circuit gets a share.
+        /// The number of installations for which there is room: when many come within half a day, a circuit
+        /// gets a share.
         package var installations = 100_000
 
         package init() {}

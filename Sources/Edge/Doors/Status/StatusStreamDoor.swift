@@ -9,7 +9,7 @@ package final class StatusStreamDoor {
         package var connections = 2000
         /// Nothing read for that long closes.
         package var idleTimeout: Duration = .seconds(300)
-        /// From the first byte of a message to its last.
+        /// The longest time from the first byte of a message to its last.
         package var messageDeadline: Duration = .seconds(30)
         /// Bytes of the largest message.
         package var messageBytes = 131_072
@@ -59,7 +59,7 @@ package final class StatusStreamDoor {
     package var openConnections: Int { connections.count }
     /// How many are held by circuits that hold so many or more.
     package func openConnections(heldBy count: Int) -> Int { connections.count(heldBy: count) }
-    /// Those that made room for others.
+    /// The number of connections that made room for others.
     package var evictedConnections: Int { connections.evicted }
     /// Messages that had to wait for their share.
     package internal(set) var slowed = 0

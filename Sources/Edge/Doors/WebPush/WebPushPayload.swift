@@ -7,8 +7,9 @@ enum WebPushPayload {
     /// The text that is shown when the extension fails; the original's.
     private static let trumpet = "🎺"
 
-    /// For toot-relay's apps at Apple: `p` the message, `k` and `s` its key and salt if it is `aesgcm`, `x` the extra
-    /// of the path; binary values in ``Encodings/Z85``. Apps tell the encodings apart by `k` and `s`.
+    /// Returns the payload for toot-relay's apps at Apple: `p` the message, `k` and `s` its key and salt if
+    /// it is `aesgcm`, `x` the extra of the path; binary values in ``Encodings/Z85``. Apps tell the encodings
+    /// apart by `k` and `s`.
     static func toot(_ message: WebPushMessage, extra: String?) -> String {
         // Apart from its beginning it is ASCII, as a rule: that is checked many bytes at once.
         var rest: [UInt8] = []
@@ -41,8 +42,8 @@ enum WebPushPayload {
         return (text(body), size)
     }
 
-    /// For the apps of metatext-apns and its children: `m` the message and `k`, `s` in base64url, `i` the id of the
-    /// path, `e` the encoding.
+    /// Returns the payload for the apps of metatext-apns and its children: `m` the message and `k`, `s` in
+    /// base64url, `i` the id of the path, `e` the encoding.
     static func metatext(_ message: WebPushMessage, id: String) -> String {
         var body = Array(
             #"{"aps":{"alert":{"loc-key":"apns-default-message"},"mutable-content":1},"i":"#.utf8)

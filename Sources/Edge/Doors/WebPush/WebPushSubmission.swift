@@ -52,7 +52,7 @@ enum WebPushSubmission {
             payloadSize: size, expiresAt: expiresAt)
     }
 
-    /// As toot-relay would send it.
+    /// Returns the push as toot-relay would send it.
     private static func withoutIDs(_ push: PreparedPush, _ message: WebPushMessage, now: Int64)
         -> PreparedPush
     {
