@@ -7,7 +7,7 @@ import Relay
 package final class DoorCounter {
     /// The label of metrics: lower-case letters, digits and `_`.
     package let name: String
-    /// In the order in which they were made.
+    /// The door's place in the order in which they were made.
     let index: Int
     // Lent to nobody, as `Stream.output`.
     @exclusivity(unchecked) package private(set) var figures = DoorFigures()
@@ -61,7 +61,7 @@ extension LaneFigures {
         count(end.ending, at: time)
     }
 
-    /// Its gateway has it, and it is not delivered yet.
+    /// Counts a notification that its gateway has, and that is not delivered yet.
     mutating func countKept(at time: Int64) {
         kept += 1
         lastJudgement = time

@@ -29,7 +29,7 @@ package final class Dispatcher {
     @exclusivity(unchecked) var pipeline: Pipeline
     @exclusivity(unchecked) var tally = Tally()
     @exclusivity(unchecked) private var replies = Replies()
-    /// By the indices of their lanes.
+    /// The gateways by the indices of their lanes.
     @exclusivity(unchecked) var gateways: [(any Gateway)?] = []
     @exclusivity(unchecked) private var effects: [Effect] = []
     let outbox: any Outbox
@@ -117,7 +117,7 @@ package final class Dispatcher {
         }
     }
 
-    /// Those that a gateway kept have come to their ends, which are written down.
+    /// Takes the ends of notifications that a gateway kept; they are written down already.
     package func keptEnded(_ ends: [KeptEnd], in lane: LaneID) {
         let lane = pipeline.lane(of: lane)
         let now = EventLoop.monotonicNanoseconds
@@ -232,7 +232,7 @@ package final class Dispatcher {
         }
     }
 
-    /// Not at once: it may be telling an answer of its own.
+    /// Stops a gateway, not at once: it may be telling an answer of its own.
     func stopSoon(_ gateway: any Gateway) {
         closing.append(gateway)
         closeSoon.schedule()

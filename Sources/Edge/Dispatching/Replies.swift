@@ -2,7 +2,7 @@ import Relay
 
 /// The replies to senders that wait, by the ids that the core has given them.
 struct Replies {
-    /// By the indices of their ids.
+    /// The replies by the indices of their ids.
     private var replies: [Dispatcher.Reply?] = []
 
     mutating func add(_ reply: @escaping Dispatcher.Reply, of sender: ReplyID) {

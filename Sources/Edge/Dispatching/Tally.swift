@@ -7,7 +7,7 @@ import Relay
 @EventLoop
 struct Tally {
     private(set) var doors: [DoorCounter] = []
-    /// By the indices of their lanes.
+    /// The figures by the indices of their lanes.
     var lanes: [LaneFigures] = []
     var gone = GoneLanes()
     var commits = CommitFigures()

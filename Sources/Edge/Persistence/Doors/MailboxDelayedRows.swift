@@ -4,7 +4,8 @@ import Relay
 /// as any other.
 final class MailboxDelayedRows {
     private typealias Column = StoreTable.Column
-    /// With its publisher it goes: whoever had a token that leaked rings nobody later.
+    /// The table of these messages. One goes with its publisher: whoever had a token that leaked rings nobody
+    /// later.
     static let table = StoreTable(
         "mailbox_delayed",
         [
@@ -120,7 +121,7 @@ final class MailboxDelayedRows {
         return due
     }
 
-    /// That of the row at which ``due(at:)`` is.
+    /// Returns the message of the row at which ``due(at:)`` is.
     private func message(at address: Digest) throws(StoreError) -> MailboxMessage {
         let id = selectDue.text(1)
         let text = try selectDue.sealedText(5, as: Sealed.message, of: .message(id: id, mailbox: address))

@@ -1,9 +1,9 @@
 import Relay
 
-/// Who publishes to mailboxes. The operator's commands make the rows.
+/// The publishers of mailboxes. The operator's commands make the rows.
 final class MailboxPublisherRows {
     private typealias Column = StoreTable.Column
-    /// With a mailbox its publishers go.
+    /// The table of publishers: with a mailbox its publishers go.
     static let table = StoreTable(
         "mailbox_publisher",
         [

@@ -25,7 +25,7 @@ package struct PhoneBookReader: Sendable {
 /// A phone of the book as the operator sees it.
 package struct PhoneEntry: Sendable {
     package let phone: PhoneBook.Phone
-    /// As the phone calls itself; may be empty.
+    /// The model, as the phone calls itself; may be empty.
     package let model: String
     /// Milliseconds since 1970.
     package let addedAt: Int64
@@ -239,7 +239,7 @@ extension RegistrationFile {
         }
     }
 
-    /// In one transaction: what was looked at is what is changed.
+    /// Changes the phone book in one transaction: what was looked at is what is changed.
     private func changePhoneBook<Value>(
         _ body: (PhoneBook) throws(StoreError) -> Value
     ) throws(StoreError) -> Value {
@@ -251,7 +251,7 @@ extension RegistrationFile {
 }
 
 extension Platform {
-    /// As the phones' pairing tokens have it.
+    /// The platform as the phones' pairing tokens have it.
     package var stored: String {
         switch self {
         case .ios: "iOS"

@@ -1,7 +1,7 @@
 import Relay
 
-/// Who registered with the door for Status' clients, and which messages were handled, in the store. Each call is a
-/// transaction.
+/// The registrations with the door for Status' clients, and the messages that were handled, in the store.
+/// Each call is a transaction.
 ///
 /// Rows are found by keyed digests. Of a phone that has unregistered, or whose device token is dead, nothing is left
 /// but those and the version.
@@ -16,7 +16,7 @@ package struct StoredStatusRegistrations: Sendable {
         self.limits = limits
     }
 
-    /// Also of one that is not registered any more.
+    /// Returns the version of a registration, also of one that is not registered any more.
     package func version(of key: StatusRegistration.Key) async throws(OutboxError) -> UInt64? {
         try await file.read(StatusTables.self) { tables throws(StoreError) in try tables.version(of: key) }
     }

@@ -53,7 +53,7 @@ extension Backlog {
 }
 
 extension LaneHost {
-    /// As the table `lane` and the indices name it.
+    /// The key of the host, as the table `lane` and the indices name it.
     var key: String { self == .production ? "" : name }
 
     init(key: String) { self = key.isEmpty ? .production : LaneHost(key) }

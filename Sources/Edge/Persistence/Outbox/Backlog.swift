@@ -184,7 +184,7 @@ final class Backlog {
 
     func hasHandedOut(_ sequence: Int64) -> Bool { !claimed.isEmpty && claimed.contains(sequence) }
 
-    /// It may be handed out again.
+    /// Takes a notification back: it may be handed out again.
     func takeBack(_ sequence: Int64) {
         claimed.remove(sequence)
         left.append(sequence)

@@ -1,6 +1,6 @@
 import Relay
 
-/// Who was stored, and how it ended, for those who submit it again.
+/// The identities of what was stored, and how it ended, for those who submit it again.
 final class Identities {
     private let insert: Statement
     private let find: Statement
@@ -25,7 +25,7 @@ final class Identities {
     /// Beyond that many the oldest are forgotten before their time: 24 MB of memory at most.
     private static let mostIdentities = 2_000_000
 
-    /// In place of an ending, while a door keeps it in tables of its own.
+    /// The code in place of an ending, while a door keeps the notification in tables of its own.
     static let kept: Int64 = 5
     private static let stays =
         "(\(Schema.waits("identity.sequence")) OR coalesce(identity.ending, 0) = \(kept))"
@@ -200,7 +200,8 @@ final class Identities {
 
     // MARK: Forgetting
 
-    /// It waited for longer than identities are remembered.
+    /// Forgets one identity: its notification waited for longer than identities are remembered, or is to be
+    /// tried again.
     func forget(_ sequence: Int64) throws(StoreError) {
         try forget(after: sequence - 1, upTo: sequence, limit: 1) { _, _ in true }
     }

@@ -1,6 +1,6 @@
 import Relay
 
-/// From which number on a node looks for what others have put there for it.
+/// The number from which on a node looks for what others have put there for it.
 ///
 /// While somebody holds a transaction open, as a backup does, what was there and is gone stays in the index until that ends, and
 /// each look would walk over all of it. What has a lower number than a look a minute ago has seen was found by it, or by one since:

@@ -22,7 +22,7 @@ package struct OutboxFile: ~Copyable {
 
     /// Which of the waiting are meant.
     package enum Selection: Equatable, Sendable {
-        /// Those of one app and one host; `nil`: any.
+        /// The notifications of one app and one host; `nil`: any.
         case lanes(app: String?, host: LaneHost?)
         case sequences([Int64])
     }

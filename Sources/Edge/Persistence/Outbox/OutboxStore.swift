@@ -32,7 +32,7 @@ package actor OutboxStore: Outbox {
         }
     }
 
-    /// In a file at this path.
+    /// Opens the store in a file at this path.
     package init(path: String) async throws(StoreError) { try await self.init(.file(path)) }
 
     package func content() throws(OutboxError) -> OutboxContent {
@@ -187,7 +187,8 @@ package actor OutboxStore: Outbox {
         }
     }
 
-    /// Also when nothing is stored for long: before the node may be stopped, all is in its place again.
+    /// Keeps the store in its place also when nothing is stored for long: before the node may be stopped, all
+    /// is in its place again.
     private func keepPlace() {
         guard !isStuck else { return }
         switch store?.lookForPlace() {

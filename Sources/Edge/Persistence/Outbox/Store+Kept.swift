@@ -12,7 +12,7 @@ extension Store {
         return sequence
     }
 
-    /// It has come to its end.
+    /// Writes down that a kept notification has come to its end.
     func keptEnded(_ end: KeptEnd) throws(StoreError) {
         if end.ending == .delivered {
             try identities.deliver(end.sequence)

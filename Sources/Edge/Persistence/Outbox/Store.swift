@@ -181,7 +181,7 @@ final class Store {
         doors[ObjectIdentifier(kind)] = try kind.init(connection)
     }
 
-    /// Those of a door that has been opened.
+    /// Returns the tables of a door that has been opened.
     func tables<Tables: DoorTables>(_ kind: Tables.Type) -> Tables {
         guard let tables = doors[ObjectIdentifier(kind)] as? Tables else {
             preconditionFailure("the tables of \(kind.name) have not been opened")
@@ -245,7 +245,7 @@ final class Store {
         return .stored(sequence: sequence)
     }
 
-    /// As delivered: of that no more is written.
+    /// Remembers a notification as delivered: of that no more is written.
     private func remember(_ digests: SubmissionDigests, acceptedAt: Int64) throws(StoreError) {
         guard try identities.result(of: digests) == nil else { return }
         try identities.add(digests, acceptedAt: acceptedAt, at: try nextNumber())

@@ -29,7 +29,8 @@ extension Database: EngineConnection {
 
     func endCopy() throws(StoreError) { try DatabaseSchema.endCopy(self) }
 
-    /// From now on a connection that is silent is given up long before the lease ends: all that takes long is done.
+    /// Begins the run: from now on a connection that is silent is given up long before the lease ends, since
+    /// all that takes long is done.
     func beginRun(isAnew: Bool) { hurry() }
 
     func sharing(on connection: borrowing Connection) throws(StoreError) -> Sharing? {

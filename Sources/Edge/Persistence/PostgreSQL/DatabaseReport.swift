@@ -5,11 +5,11 @@ import Relay
 
 /// The promises of a database, as its own settings tell.
 package struct DatabaseReport: Equatable, Sendable {
-    /// As PostgreSQL writes it.
+    /// The version as PostgreSQL writes it.
     package var version = ""
     package var fsync = true
     package var fullPageWrites = true
-    /// As it is for new connections; the node's have `on` at least.
+    /// The setting as it is for new connections; the node's have `on` at least.
     package var synchronousCommit = "on"
     /// The number of standbys that get what this server writes; ``synchronousStandbys`` are those that a commit waits for.
     package var standbys = 0
@@ -21,7 +21,7 @@ package struct DatabaseReport: Equatable, Sendable {
     package var withoutOwner = 0
     /// How far this machine's clock is ahead of the database's.
     package var clockAhead = Duration.zero
-    /// From a question to its answer, in the middle of some.
+    /// The time from a question to its answer: the median of some.
     package var roundTrip = Duration.zero
 
     /// One that has the right to change the store, or had it lately.
@@ -49,7 +49,7 @@ package struct DatabaseReport: Equatable, Sendable {
         package var title: String { "\(number) at \(name)" }
     }
 
-    /// Who keeps what is gone from being cleared away, the one that does it for the longest.
+    /// The holder that keeps what is gone from being cleared away, the one that does it for the longest.
     package var holder: Holder?
     /// Rows of the store's tables that are gone and not cleared away, and those that are there, as PostgreSQL estimates them.
     package var deadRows = 0

@@ -81,7 +81,8 @@ enum DatabaseSchema {
 
     // MARK: Versions
 
-    /// From now on the tables are to be filled: there is nothing in them, or what an earlier copy has left.
+    /// Begins a copy: from now on the tables are to be filled. There is nothing in them, or what an earlier
+    /// copy has left.
     static func beginCopy(_ database: Database) throws(StoreError) {
         guard try found(database) != unfinished else { return }
         for table in StoreTable.copied {

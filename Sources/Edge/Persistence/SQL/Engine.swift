@@ -47,14 +47,15 @@ package struct StorePlace: Sendable {
 package enum StoreAccess: Sendable {
     /// Beside the node that runs.
     case reading
-    /// In place of a node that is stopped: of a file nothing is changed, and nothing is made beside it.
+    /// A look in place of a node that is stopped: of a file nothing is changed, and nothing is made beside
+    /// it.
     case inspecting
     /// Beside the node: what it reads anew each time.
     case changing
-    /// As one node of several.
+    /// The work of one node of several.
     case sharing
-    /// In place of a node that is stopped: alone.
+    /// The work in place of a node that is stopped: alone.
     case owning
-    /// In place of a node that is stopped, alone, to fill a place that holds no store.
+    /// The work in place of a node that is stopped, alone, to fill a place that holds no store.
     case copying
 }

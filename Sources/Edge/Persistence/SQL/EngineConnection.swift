@@ -78,7 +78,7 @@ package protocol EngineConnection: AnyObject {
 /// Whether the next start will find what is committed now.
 package enum StoreStanding {
     case inPlace
-    /// It was not there any more, and was written there anew: whoever has it open opens it once more.
+    /// The store was not there any more, and was written there anew: whoever has it open opens it once more.
     case anew(reason: String)
     /// Nothing may be stored.
     case lost(reason: String)

@@ -29,14 +29,14 @@ final class SQLiteConnection: EngineConnection {
         handle = try SQLiteConnection.open(path: path, for: access)
     }
 
-    /// To a file and the log beside it, whether they belong together or not.
+    /// Connects to a file and the log beside it, whether they belong together or not.
     init(looking path: String) throws(StoreError) {
         self.path = path
         leftOver = SQLiteConnection.indexToCome(path)
         handle = try SQLiteConnection.open(path: path, for: .inspecting)
     }
 
-    /// To what the file holds without its log.
+    /// Connects to what the file holds without its log.
     init(unchanging path: String) throws(StoreError) {
         self.path = path
         leftOver = nil
@@ -162,7 +162,7 @@ final class SQLiteConnection: EngineConnection {
         guard code == SQLITE_OK else { throw failure(code, .step) }
     }
 
-    /// Its end changes no file.
+    /// Keeps the log: the connection's end changes no file.
     func keepLog() { _ = onionbell_sqlite3_keep_log(handle) }
 
     func endCopy() throws(StoreError) {

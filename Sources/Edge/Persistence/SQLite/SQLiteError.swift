@@ -13,7 +13,7 @@ extension StoreError {
                 : "outbox: \(operation.rawValue): \(message) (SQLite code \(code))")
     }
 
-    /// With what to do when the file is damaged, and which file it is.
+    /// Returns the error with what to do when the file is damaged, and which file it is.
     package func explained(path: String) -> StoreError {
         switch kind {
         case .refused: StoreError(refused: "\(path): \(message)")

@@ -28,8 +28,9 @@ final class StoreFile {
     private let directory: String
     private let marks: [Mark]
     private let home: Mark
-    /// When an entry of the directory was made, removed or renamed last, as it was when all were last found in their places;
-    /// `nil`: too short before that to tell whether another change came behind it.
+    /// The time at which an entry of the directory was made, removed or renamed last, as it was when all were
+    /// last found in their places; `nil`: too short before that to tell whether another change came behind
+    /// it.
     private var quiet: Int64?
     private var contents: FileContents
     /// The connection has it.

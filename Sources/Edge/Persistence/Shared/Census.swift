@@ -1,7 +1,8 @@
 import Reactor
 import Relay
 
-/// Who shares a database: asked for about once a second, and less often where the answer takes long.
+/// The census of those who share a database: asked for about once a second, and less often where the answer
+/// takes long.
 final class Census {
     private let nodes: Statement
     private let unseen: Statement
@@ -76,7 +77,7 @@ final class Census {
 }
 
 extension Shards {
-    /// As a database tells them.
+    /// Reads the numbers of shards as a database tells them.
     init(listed text: String) {
         let numbers = text.utf8.split(separator: UInt8(ascii: ","))
         self.init(numbers.map { $0.reduce(0) { $0 * 10 + Int($1 & 15) } & 255 })

@@ -105,7 +105,7 @@ final class SharedIdentities {
         return nextNumber.integer(0)
     }
 
-    /// It is for the next one of the commit.
+    /// Gives a number back: it is for the next one of the commit.
     func giveBack(_ number: Int64) { numbers.insert(number, at: numbers.startIndex) }
 
     func sequence(of identity: Digest) throws(StoreError) -> Int64? {

@@ -65,7 +65,7 @@ final class SharedRows {
         if stored.isFull(SharedRows.page, SharedRows.pageBytes) { try writeStored() }
     }
 
-    /// For the node that has its shard.
+    /// Stores a notification for the node that has its shard.
     func store(_ request: StoreRequest, rank: Int64, at sequence: Int64) throws(StoreError) {
         try late.append(request, rank: rank, at: sequence, sealedBy: database.rowSeal)
         if late.isFull(SharedRows.page, SharedRows.pageBytes) { try writeLate() }

@@ -115,7 +115,7 @@ package final class Sharing {
         try identities.prepare(changes)
     }
 
-    /// With the running commit they are free.
+    /// Gives up shards: with the running commit they are free.
     func giveUp(_ shards: Shards) throws(StoreError) {
         try release.bind(1, bytes: database.place.owner)
         try release.bind(2, bytes: shards.bits)
@@ -252,7 +252,7 @@ package final class Sharing {
         return count == Sharing.arrivals
     }
 
-    /// Those of new shards that were not given up, before anything of them is changed.
+    /// Returns the takeover of new shards that were not given up, before anything of them is changed.
     private func takeOver(_ shards: Shards) throws(StoreError) -> TakeOver? {
         let left = shards.subtracting(database.givenUp)
         guard !left.isEmpty else { return nil }
