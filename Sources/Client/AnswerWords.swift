@@ -1,7 +1,7 @@
 import Wire
 
 extension MobileNotificationResponse {
-    /// As the sender reads it: `stored`, `refused: BadMessage`.
+    /// The answer as the sender reads it: `stored`, `refused: BadMessage`.
     package var words: String {
         let word =
             switch status {

@@ -6,7 +6,7 @@ import Wire
 /// As the dialling side it pings once a minute, so that the node does not take the connection for dead.
 @EventLoop
 package final class BisqPeer {
-    /// For tests: called with every request that any peer of this process sends.
+    /// A hook for tests: called with every request that any peer of this process sends.
     package static var onPost: (@EventLoop (MobileNotificationRequest) -> Void)?
 
     /// Called with every response, in addition to whoever waits for it. While it is set, responses that nobody waits

@@ -22,7 +22,7 @@ package enum HTTPExchangeError: Error, Equatable, CustomStringConvertible {
 /// One HTTP request over a connection of its own, as Bisq's clients send it.
 @EventLoop
 package final class HTTPExchange: StreamHandler {
-    /// For tests: called with every request of this process that dials.
+    /// A hook for tests: called with every request of this process that dials.
     package static var onAsk: (@EventLoop (HTTPRequest) -> Void)?
 
     private let stream: Stream

@@ -7,7 +7,7 @@ import Wire
 package enum PhoneError: Error, Equatable, CustomStringConvertible {
     case messageString(MessageStringError)
     case cipher(CryptoError)
-    /// Not the text it should be: another key, or a filling that this kind of phone doesn't know.
+    /// The text is not what it should be: another key, or a filling that this kind of phone doesn't know.
     case unreadableText
     /// The field is absent, has another type, or is one this kind of phone doesn't take.
     case field(String)
@@ -52,8 +52,8 @@ package struct Phone: Sendable {
                 platform: platform, descriptor: descriptor, key: newKey(), deviceToken: deviceToken))
     }
 
-    /// As the apps make it: two random UUIDs as 32 bytes, in Base64, of which the first 32 characters are the key.
-    /// That is about 182 bits of chance.
+    /// Returns a key as the apps make it: two random UUIDs as 32 bytes, in Base64, of which the first 32
+    /// characters are the key. That is about 182 bits of chance.
     private static func newKey() -> String {
         String(Base64.encode(randomUUID() + randomUUID()).prefix(32))
     }

@@ -8,7 +8,7 @@ import Reactor
 package struct TrustedNodeDevice: Equatable, Sendable {
     /// The node's key for it: the same again replaces it.
     package var id: String
-    /// For `ANDROID` any text of 100 to 300 characters.
+    /// The device token; for `ANDROID` any text of 100 to 300 characters.
     package var deviceToken: String
     package var descriptor: String
     /// AES-256.

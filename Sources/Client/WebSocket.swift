@@ -46,7 +46,7 @@ package final class WebSocket: StreamHandler {
     package var onPing: (@EventLoop ([UInt8]) -> Void)?
     /// Each answer to a ping.
     package var onPong: (@EventLoop ([UInt8]) -> Void)?
-    /// When anything came last, in monotonic nanoseconds.
+    /// The time when anything came last, in monotonic nanoseconds.
     package private(set) var heardAt = EventLoop.monotonicNanoseconds
     /// Whether the other end has said that it closes the socket: not so where the connection broke.
     package private(set) var isClosedByPeer = false

@@ -6,7 +6,7 @@ import Wire
 package struct MailboxBook: Equatable, Sendable {
     package struct Entry: Equatable, Sendable {
         package let id: String
-        /// When the node took it, in seconds since 1970.
+        /// The time when the node took the message, in seconds since 1970.
         package let time: Int64
         package let message: ReceivedMessage
 

@@ -32,7 +32,7 @@ package enum MailboxEvent: Equatable, Sendable {
 
 /// One message as it lies in a mailbox.
 package struct MailboxNote: Equatable, Sendable {
-    /// At most 64 letters and digits.
+    /// The message's id, at most 64 letters and digits.
     package let id: String
     /// Seconds since 1970.
     package let time: Int64

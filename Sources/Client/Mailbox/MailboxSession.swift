@@ -7,7 +7,7 @@ import Reactor
 @EventLoop
 package final class MailboxSession {
     package enum End: Equatable, Sendable {
-        /// By the node, in order.
+        /// The node closed the connection, in order.
         case closed
         /// The connection broke.
         case lost

@@ -42,7 +42,7 @@ package struct ReceivedMessage: Equatable, Sendable {
     package let kind: Kind
     /// Free of what commands a terminal, as the message is; at most 200 bytes.
     package let title: String
-    /// At most 4,000 bytes. It may have lines.
+    /// The text, at most 4,000 bytes. It may have lines.
     package let message: String
     /// Empty where it is about no trade.
     package let tradeID: String
@@ -66,8 +66,8 @@ package struct ReceivedMessage: Equatable, Sendable {
             tradeID: fields[trade]?.string ?? "", sentDate: fields[sent]?.integer ?? 0)
     }
 
-    /// Without control characters, which command terminals, and those that turn the direction of writing: they could make
-    /// one text look like another.
+    /// Returns the text up to the limit, without control characters, which command terminals, and those that
+    /// turn the direction of writing: they could make one text look like another.
     private static func shown(_ text: String, limit: Int, hasLines: Bool = false) -> String {
         let scalars = text.cut(toBytes: limit).unicodeScalars.filter { scalar in
             switch scalar.value {

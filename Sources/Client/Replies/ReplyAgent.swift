@@ -3,7 +3,7 @@ import Wire
 /// The decisions of Bisq's agent about replies: which are acted upon, and which answer the phone gets.
 package struct ReplyAgent: Sendable {
     package enum Verdict: Equatable, Sendable {
-        /// To be done, once the window is on the disk.
+        /// The reply is to be acted upon, once the window is on the disk.
         case act(PhoneReply)
         /// Nothing is configured for its kind.
         case unknown(PhoneReply)

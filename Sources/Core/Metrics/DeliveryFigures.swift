@@ -13,7 +13,7 @@ package struct DoorFigures: Equatable, Sendable {
     package var probes = 0
     /// Refused before anything was stored, by reason word.
     package var refused = WordCounts()
-    /// From the submission to its first receipt, whatever that says.
+    /// The time from the submission to its first receipt, whatever that says.
     package var receiptTime = Histogram()
     /// Counts of its own protocol's events beside notifications, by the words of the article `Metrics`.
     package var events = WordCounts()
@@ -28,7 +28,7 @@ package struct DoorFigures: Equatable, Sendable {
 /// Counts of the notifications of one lane since the start of the process.
 package struct LaneFigures: Equatable, Sendable {
     package var delivered = 0
-    /// Those that the gateway keeps until their phones fetch them.
+    /// The notifications that the gateway keeps until their phones fetch them.
     package var kept = 0
     package var expired = 0
     /// Refusals, by the gateway's word.
@@ -43,7 +43,7 @@ package struct LaneFigures: Equatable, Sendable {
     package var attempts = 0
     /// Attempts that have to be repeated, by reason.
     package var deferred = WordCounts()
-    /// From the submission to the gateway's yes.
+    /// The time from the submission to the gateway's yes.
     package var deliveryTime = Histogram()
     /// Monotonic nanoseconds of the last delivery, and of the gateway's last word on any notification; `nil`: none yet.
     package var lastDelivery: Int64?
@@ -71,7 +71,7 @@ package struct LaneFigures: Equatable, Sendable {
 package struct CommitFigures: Equatable, Sendable {
     package var done = 0
     package var failed = 0
-    /// From the request to the answer, of those that were done.
+    /// The time from the request to the answer, of the commits that were done.
     package var time = Histogram()
     package var recent = RecentTimes()
 

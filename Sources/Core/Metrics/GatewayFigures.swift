@@ -16,7 +16,7 @@ package struct GatewayFigures: Equatable, Sendable {
     package var timeouts = 0
     /// Answers that say we built a wrong request, by their word.
     package var ownFaults = WordCounts()
-    /// From sending a request to its answer, of those that were answered.
+    /// The time from sending a request to its answer, of the requests that were answered.
     package var answerTime = Histogram()
     /// Why the last connection ended or could not be opened, if it was not in order.
     package var lastError: String?
@@ -35,7 +35,7 @@ package struct GatewayFigures: Equatable, Sendable {
 
     /// The gateway wants nothing for a while.
     package struct Wish: Equatable, Sendable {
-        /// Its word for that.
+        /// The gateway's word for its wish.
         package var reason: String
         /// Monotonic nanoseconds.
         package var until: Int64
@@ -46,7 +46,8 @@ package struct GatewayFigures: Equatable, Sendable {
         }
     }
 
-    /// From this on, refused device tokens are taken for a wrong configuration.
+    /// The number of refusals in a row from which on refused device tokens are taken for a wrong
+    /// configuration.
     package static let suspiciousRefusals = 20
     /// More refusals of device tokens than that in a row speak against the settings and not against the last device.
     private static let doubtfulRefusals = 3

@@ -28,7 +28,7 @@ package struct Histogram: Equatable, Sendable {
         sum &+= max(0, time)
     }
 
-    /// Those of another one as well.
+    /// Adds the times of another histogram as well.
     package mutating func add(_ other: Histogram) {
         for bucket in counts.indices { counts[bucket] += other.counts[bucket] }
         sum &+= other.sum

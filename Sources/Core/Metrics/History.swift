@@ -60,7 +60,7 @@ package struct History: Equatable, Sendable {
 
     package static let minutes = 1440
 
-    /// By minute, modulo ``minutes``.
+    /// The totals by minute, modulo ``minutes``.
     private var ring = [Totals?](repeating: nil, count: minutes)
     private var waiting = [Int](repeating: 0, count: minutes)
     private var last = Totals()

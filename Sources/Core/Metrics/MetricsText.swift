@@ -26,7 +26,7 @@ package struct MetricsText {
         line("", labels, text)
     }
 
-    /// Its buckets, in seconds.
+    /// Adds a histogram with its buckets, in seconds.
     package mutating func add(_ histogram: Histogram, _ labels: Labels = []) {
         var count = 0
         for (bucket, inside) in histogram.counts.enumerated() {
@@ -64,7 +64,7 @@ package struct MetricsText {
         return result
     }
 
-    /// Without the rounding of a division: `0.0001`, `2.5`, `60`.
+    /// Returns the seconds without the rounding of a division: `0.0001`, `2.5`, `60`.
     static func seconds(_ nanoseconds: Int64) -> String {
         let (whole, part) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
         guard part > 0 else { return "\(whole)" }

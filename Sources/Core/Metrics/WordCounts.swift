@@ -22,7 +22,7 @@ package struct WordCounts: Equatable, Sendable {
 
     package subscript(word: String) -> Int { counts[word] ?? 0 }
 
-    /// In the order of the words.
+    /// The counts in the order of the words.
     package var sorted: [(word: String, count: Int)] {
         counts.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }

@@ -4,7 +4,7 @@ import Metrics
 package struct Check: Equatable, Sendable {
     package enum Level: String, Comparable, CaseIterable, Sendable {
         case ok
-        /// It works, and an operator should look before it doesn't.
+        /// The thing works, and an operator should look before it doesn't.
         case warning
         case failing
 

@@ -129,7 +129,8 @@ extension Report {
 
     private func app(of check: Check) -> String? { lanes.first { $0.name == check.name }?.app }
 
-    /// Those that were used, or have something to say: an app for browsers has one for each of their makers.
+    /// The lanes that were used, or have something to say: an app for browsers has one for each of their
+    /// makers.
     package var shownLanes: [Lane] {
         lanes.filter { lane in
             lane.host == .production || lane.host == .sandbox || lane.waiting > 0 || lane.gateway == nil

@@ -18,7 +18,8 @@ struct Markup: ExpressibleByStringInterpolation {
     init(stringLiteral literal: String) { html = literal }
     init(stringInterpolation: StringInterpolation) { html = stringInterpolation.html }
 
-    /// For content and for attributes in double quotes. Control characters, which HTML doesn't allow, become `?`.
+    /// Escapes a text for content and for attributes in double quotes. Control characters, which HTML doesn't
+    /// allow, become `?`.
     private static func escaped(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {

@@ -19,10 +19,11 @@ package struct Report: Equatable, Sendable {
     package struct Lane: Equatable, Sendable {
         package var app: String
         package var host: LaneHost
-        /// As settings name it; `nil`: no configured app has this lane, and something is left of one that had.
+        /// The service's name, as settings have it; `nil`: no configured app has this lane, and something is
+        /// left of one that had.
         package var service: String?
         package var waiting = 0
-        /// Since the oldest that waits was submitted; `nil`: nothing waits.
+        /// The time since the oldest waiting notification was submitted; `nil`: nothing waits.
         package var oldestAge: Duration?
         /// The age of the oldest waiting notification, without those whose device its gateway wants spared for a while.
         package var oldestDueAge: Duration?
@@ -37,7 +38,8 @@ package struct Report: Equatable, Sendable {
         package var errorAdvice: String?
         /// Whether nothing is sent for a while, since the gateway is overloaded or away.
         package var isPaused = false
-        /// Since a notification for it was turned away because there was no room for more of this lane.
+        /// The time since a notification for it was last turned away because there was no room for more of
+        /// this lane.
         package var fullAge: Duration?
         /// Why credentials that were put in the place of the present ones are not used.
         package var credentialFault: String?
@@ -50,9 +52,9 @@ package struct Report: Equatable, Sendable {
             self.service = service
         }
 
-        /// As a label of metrics.
+        /// The name of its host, as a label of metrics.
         package var environment: String { host.name }
-        /// As an operator reads it, and as the checks are named.
+        /// The name that an operator reads, and by which the checks are named.
         package var name: String { LaneID(app: app, host: host).name }
     }
 
@@ -89,11 +91,11 @@ package struct Report: Equatable, Sendable {
         /// Whoever holds as many is one of few.
         package static let few = 8
 
-        /// As the settings name them.
+        /// The name that the settings have for these places.
         package var name: String
         package var open: Int
         package var limit: Int
-        /// By circuits or addresses that hold ``few`` or more.
+        /// The connections of circuits or addresses that hold ``few`` or more.
         package var heldByFew: Int
 
         package init(_ name: String, open: Int, limit: Int, heldByFew: Int) {
@@ -205,12 +207,12 @@ package struct Report: Equatable, Sendable {
     package var closedCircuits = 0
     package var lostPeers = 0
     package var httpRequests = 0
-    /// By status.
+    /// The number of HTTP answers by status.
     package var httpAnswers: [Int: Int] = [:]
     /// How often each limit was hit, by its name; those of devices and of the outbox are with the doors.
     package var limitsHit = WordCounts()
 
-    /// In the phone book; `nil`: it has none.
+    /// The number of phones in the phone book; `nil`: it has none.
     package var phones: Int?
 
     /// Whether no app has what it needs to ring anybody.
@@ -263,17 +265,17 @@ extension History.Totals {
 
 /// Tor and the onion service. Times are milliseconds since 1970; `nil`: never, or not known.
 package struct OnionReport: Equatable, Sendable {
-    /// That clients use. Without `.onion` it is no address: the whole name.
+    /// The address that clients use. Without `.onion` it is no address: the whole name.
     package var address: String?
     /// The node's own address: ``address``, unless an onionbalance stands before the node.
     package var ownAddress: String?
     /// Whether ``address`` is that of an onionbalance before the node.
     package var isBehindFront: Bool { ownAddress != nil && ownAddress != address }
-    /// At which clients call.
+    /// The ports at which clients call.
     package var ports: [UInt16] = []
     /// Peers who are invited to a private node; `nil`: everybody may call.
     package var invited: Int?
-    /// Who may call, where not everybody may.
+    /// The words about who may call, where not everybody may.
     package var privacy: String? {
         invited.map { "private: only \(Words.count($0, of: "invited peer")) can reach it" }
     }

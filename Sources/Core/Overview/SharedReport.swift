@@ -10,7 +10,7 @@ extension Report {
             package var isHere: Bool
             package var isAlive: Bool
             package var shards: Int
-            /// As it said last, with what others have put there for it.
+            /// The notifications that wait for it: as it said last, with what others have put there for it.
             package var waiting: Int
             package var oldestAge: Duration?
             package var leaseAge: Duration
@@ -37,7 +37,7 @@ extension Report {
             var title: String { "\(number) at \(name)" }
         }
 
-        /// That are this node's.
+        /// The number of shards that are this node's.
         package var shards = 0
         /// Empty: this one is alone.
         package var nodes: [Node] = []

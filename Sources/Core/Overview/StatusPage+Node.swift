@@ -104,7 +104,7 @@ extension StatusPage {
         return "<section><h2>Last changes (UTC)</h2>\(list)</section>"
     }
 
-    /// By what notifications come in, and whom they are for.
+    /// The section about the doors by which notifications come in, and about those whom they are for.
     var services: Markup {
         let doors = report.doors.filter { $0.figures.submitted > 0 }.map { door in
             ("accepted by \(door.name)", Words.count(door.figures.stored))

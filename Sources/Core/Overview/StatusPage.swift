@@ -4,7 +4,7 @@ import Relay
 /// The status page: one HTML document that needs no script, readable without images, on a phone and in Tor Browser at its
 /// safest level, in light and dark.
 package struct StatusPage {
-    /// Its only style; the page's policy names its digest.
+    /// The page's only style; the page's policy names its digest.
     package static var style: String { StatusStyle.css }
     /// The text of its script.
     package static var script: String { StatusScript.text }
@@ -50,7 +50,7 @@ package struct StatusPage {
             """
     }
 
-    /// Not text but CSS and script, and our own.
+    /// The style as markup, as the script is: not text but CSS and script, and our own.
     private var style: Markup { Markup(stringLiteral: StatusStyle.css) }
     private var script: Markup { Markup(stringLiteral: StatusScript.text) }
 

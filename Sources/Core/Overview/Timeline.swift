@@ -29,7 +29,7 @@ package struct Timeline: Equatable, Sendable {
 
     /// The last ones, oldest first.
     package private(set) var events: [Event] = []
-    /// By quarter of an hour since 1970.
+    /// The worst level by quarter of an hour since 1970.
     package private(set) var worst: [Int64: Check.Level] = [:]
     private var levels: [String: Check.Level] = [:]
     private var unwellSince: [String: Int64] = [:]
@@ -69,7 +69,7 @@ package struct Timeline: Equatable, Sendable {
         events.removeAll { $0.at > now }
     }
 
-    /// Since when a check has stood as it does, if a change of it is still remembered.
+    /// Returns the time since when a check has stood as it does, if a change of it is still remembered.
     package func since(_ name: String) -> Int64? { events.last { $0.name == name }?.at }
 
     /// Returns the beginning and the worst level of each quarter of an hour, oldest first; `nil`: nobody looked.

@@ -14,7 +14,7 @@ package enum Words {
         }
     }
 
-    /// With two digits: `0.35 ms`, `4.2 ms`, `180 ms`, `2.5 s`.
+    /// Returns a time in words, as a rule with two digits: `0.35 ms`, `4.2 ms`, `180 ms`, `2.5 s`.
     package static func latency(_ nanoseconds: Int64?) -> String {
         guard let nanoseconds else { return "–" }
         let microseconds = nanoseconds / 1000

@@ -169,7 +169,7 @@ private enum MarkedBlock {
 }
 
 extension Substring {
-    /// Without white space around it.
+    /// The text without white space around it.
     fileprivate var trimmed: Substring {
         var text = drop(while: \.isWhitespace)
         while text.last?.isWhitespace == true { text.removeLast() }

@@ -12,8 +12,8 @@ package struct Pipeline: ~Copyable, Sendable {
 
     package enum Submitted: Equatable, Sendable {
         case answered(Receipt)
-        /// It is in the next commit. The first id is that under which its sender gets its receipts, the second that under
-        /// which it is stored, if it is.
+        /// The submission is in the next commit. The first id is that under which its sender gets its
+        /// receipts, the second that under which it is stored, if it is.
         case storing(ReplyID, NotificationID)
     }
 
@@ -21,7 +21,7 @@ package struct Pipeline: ~Copyable, Sendable {
     package struct End: Equatable, Sendable {
         package let sequence: Int64
         package let ending: Ending
-        /// Its index in ``lanes``.
+        /// The index of its lane in ``lanes``.
         package let lane: Int
         /// Monotonic nanoseconds.
         package let submittedAt: Int64
@@ -284,7 +284,7 @@ package struct Pipeline: ~Copyable, Sendable {
 
     // MARK: What the operator may see
 
-    /// With those that are gone.
+    /// The lanes, with those that are gone.
     package var lanes: [Lane] { delivery.lanes }
     package var deadTokenCount: Int { deadTokens.count }
     /// Why the last commit failed; `nil` while the outbox works. Until then nothing is sent: its end could not be

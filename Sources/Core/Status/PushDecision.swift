@@ -6,7 +6,7 @@ package enum PushDecision: Equatable, Sendable {
     case answered(PushResult)
     case send(Registration)
 
-    /// In status-go's order (`protocol/pushnotificationserver/server.go`).
+    /// Decides in status-go's order (`protocol/pushnotificationserver/server.go`).
     ///
     /// - Parameter registration: of the entry's key and installation; `nil` when there is none, or was one.
     package init(_ entry: PushEntry, _ registration: Registration?) {

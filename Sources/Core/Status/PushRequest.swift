@@ -9,7 +9,7 @@ package struct PushEntry: ProtoMessage, Equatable, Sendable {
     /// SHAKE-256 of the receiving client's key.
     package var keyHash: [UInt8] = []
     package var installationID = ""
-    /// For the phone; clients leave it empty.
+    /// The message for the phone; clients leave it empty.
     package var message: [UInt8] = []
     /// 0 none, 1 message, 2 mention, 3 a request to join a community; others are taken for mentions.
     package var type: UInt64 = 0

@@ -9,7 +9,8 @@ package struct Registration: ProtoMessage, Equatable, Sendable {
         case firebase = 2
     }
 
-    /// As it came: 0 is none, and what is neither Apple's nor Google's is taken, and never sent to.
+    /// The token's type as it came: 0 is none, and what is neither Apple's nor Google's is taken, and never
+    /// sent to.
     package var tokenType: UInt64 = 0
     package var deviceToken = ""
     package var installationID = ""

@@ -19,7 +19,7 @@ package struct FrameDecoder {
 
     /// The place of the next whole frame.
     package enum Frame {
-        /// In the bytes of this read.
+        /// The frame is in the bytes of this read.
         case within(Range<Int>)
         /// Put together from several reads.
         case assembled([UInt8])

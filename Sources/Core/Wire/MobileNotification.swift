@@ -47,7 +47,7 @@ package struct MobileNotificationResponse: Hashable, Sendable {
     /// The number as sent; ``Status`` if it is known.
     package var statusNumber: Int32 = 0
     @ByteText package var reason = ""
-    /// With ``Status/busy``: how long to wait at least.
+    /// The least time to wait, with ``Status/busy``.
     package var retryAfterMilliseconds: Int64 = 0
 
     package init() {}

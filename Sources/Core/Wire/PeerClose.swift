@@ -21,7 +21,7 @@ package enum PeerClose: String, CaseIterable, Sendable {
     case slowReader = "slow_reader"
     /// The socket ended, with or without an error.
     case connectionLost = "connection_lost"
-    /// It did not begin with tor's word on its circuit: it did not come from our tor.
+    /// The connection did not begin with tor's word on its circuit: it did not come from our tor.
     case noCircuit = "no_circuit"
 
     /// The word of the CloseConnectionMessage, or `nil` when none is sent (Bisq 1, `CloseConnectionReason.java`,

@@ -87,7 +87,7 @@ package struct GetPeersResponse: Hashable, Sendable {
 
 /// A message that Bisq knows and a node has no use for: read only as far as the rules of the connection need.
 package struct SwallowedMessage: Hashable, Sendable {
-    /// Its number in the envelope's oneof.
+    /// The message's number in the envelope's oneof.
     package let number: Int32
     package var senderNodeAddress: NodeAddress?
     package var supportedCapabilities: [Int32]

@@ -17,7 +17,7 @@ package struct PeerSession {
         package var framesPerSecond = 200
         /// The first frame in less than ten seconds that is too many; 1 to 65,535.
         package var framesPerTenSeconds = 1_000
-        /// In one GetPeersRequest: Bisq's 1,000 + 30 + 10.
+        /// The most peers in one GetPeersRequest: Bisq's 1,000 + 30 + 10.
         package var reportedPeers = 1_040
 
         package init() {}
@@ -203,8 +203,8 @@ extension Message {
         }
     }
 
-    /// As how many frames it counts. Bisq counts a bundle as one; here each 32 entries more are another, since 64 KiB
-    /// hold thousands of small ones, and each costs as much as a frame.
+    /// The number of frames that the message counts as. Bisq counts a bundle as one; here each 32 entries
+    /// more are another, since 64 KiB hold thousands of small ones, and each costs as much as a frame.
     fileprivate var frameWeight: Int {
         if case .bundle(let entries) = self { 1 + entries.count / 32 } else { 1 }
     }

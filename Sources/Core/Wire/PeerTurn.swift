@@ -10,9 +10,9 @@ package struct PeerTurn {
         case fetch(MobileReplyFetch)
     }
 
-    /// To be written to the peer, in this order, before it is closed.
+    /// The bytes to be written to the peer, in this order, before it is closed.
     package var replies: [UInt8] = []
-    /// To be submitted, in this order, also when the connection is to be closed.
+    /// The requests to be submitted, in this order, also when the connection is to be closed.
     package var requests: [MobileNotificationRequest] = []
     /// Requests of those who post replies for phones or fetch them, in the order in which they came.
     package var wayBack: [WayBack] = []

@@ -12,7 +12,7 @@ package struct PhoneReply: Equatable, Sendable {
     package let sentAt: Int64
     /// 1 to 32 lower-case letters, digits and hyphens.
     package let kind: String
-    /// At most 1,000 bytes of UTF-8 without control characters.
+    /// The text, at most 1,000 bytes of UTF-8 without control characters.
     package let text: String
 
     package static let longestText = 1000
@@ -69,13 +69,13 @@ package struct PhoneReply: Equatable, Sendable {
 
 /// Why a reply is not acted upon. What it says is not among it.
 package enum ReplyFault: String, Error, CaseIterable, Sendable {
-    /// It was changed, sealed under another key or for the other direction, or has another form.
+    /// The reply was changed, sealed under another key or for the other direction, or has another form.
     case notAuthentic = "not_authentic"
     /// It, or a later one, was taken before.
     case replayed
-    /// It was sent longer ago than a reply is good for, or before the agent was there.
+    /// The reply was sent longer ago than a reply is good for, or before the agent was there.
     case expired
-    /// It was sent later than now, or counted so: one of the two clocks is wrong, or was.
+    /// The reply was sent later than now, or counted so: one of the two clocks is wrong, or was.
     case fromTheFuture = "from_the_future"
 }
 
@@ -88,7 +88,7 @@ package struct ReplyWindow: Equatable, Sendable {
 
     /// Milliseconds that a reply is good for.
     package static let validity: Int64 = 600_000
-    /// By so many milliseconds the sender's clock may be ahead.
+    /// The milliseconds by which the sender's clock may be ahead.
     package static let clockError: Int64 = 120_000
 
     package init(counter: Int64 = 0, since: Int64) {

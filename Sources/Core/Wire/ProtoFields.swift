@@ -10,7 +10,7 @@ package protocol ProtoMessage: ProtoReadable {
 
 /// A message that is a field of others.
 package protocol ProtoPart: ProtoMessage {
-    /// With all fields at their defaults.
+    /// Makes a message with all fields at their defaults.
     init()
 }
 

@@ -38,7 +38,7 @@ package struct ProtoField: Equatable {
 /// It holds offsets only; the bytes are passed to each call, always the same. Every read is checked against the
 /// message's end, which lies within the bytes.
 package struct ProtoReader {
-    /// As deep as Java's reader goes.
+    /// The most groups nested in each other: as deep as Java's reader goes.
     static let maximumGroupDepth = 100
 
     /// Fields of one message, without those of messages within it; no message of ours has half as many. Each costs time
