@@ -32,7 +32,8 @@ enum TrustedNodeAnswer {
         return .status(status)
     }
 
-    /// Returns a text that goes into a header field as it is: 1 to 256 visible ASCII characters; `nil`: it is none.
+    /// Returns a text that goes into a header field as it is, 1 to 256 visible ASCII characters; `nil` for
+    /// others.
     private static func word(_ value: JSON?) -> String? {
         guard let text = value?.string, (1...256).contains(text.utf8.count),
             text.utf8.allSatisfy({ (0x21...0x7e).contains($0) })

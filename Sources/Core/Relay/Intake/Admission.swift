@@ -30,15 +30,15 @@ package struct Admission: Sendable {
         /// The use of the half that everybody knows may take from; ``kept`` is that of the other.
         var used = Rate.Use()
         var kept = Rate.Use()
-        /// In memory.
+        /// The device's notifications in memory.
         var waiting = 0
-        /// Those of them that the outbox has in its backlog, or will.
+        /// The notifications in memory that the outbox has in its backlog, or will.
         var shelved = 0
     }
 
     let limits: Limits
     private let rate: Rate
-    /// For newcomers, and for the others as long as so much is left as newcomers need.
+    /// The rate for newcomers, and for the others as long as so much is left as newcomers need.
     private let kept: Rate
     private let rest: Rate
     private var recent = RecentSenders()
@@ -176,10 +176,10 @@ package struct Admission: Sendable {
     /// The size of the share that a lane may have in any case, as long as there is room; half of it for one sender.
     static let leastShare = 64
 
-    /// Those of one device in memory.
+    /// Returns the number of one device's notifications in memory.
     func waiting(of token: Digest) -> Int { accounts[token]?.waiting ?? 0 }
 
-    /// It is no longer on its way into the outbox.
+    /// Notes that a notification is no longer on its way into the outbox.
     mutating func settle(size: Int) { storingBytes -= size }
 
     /// Takes a place for what was accepted before this process began: no limit can refuse it.
@@ -215,7 +215,7 @@ package struct Admission: Sendable {
         return limits.waitingPerToken - (account.waiting - account.shelved)
     }
 
-    /// It waits on disk only.
+    /// Notes that a notification waits on disk only.
     mutating func retire(token: Digest, isShelved: Bool) {
         // Taken out and put back: to change it in its place takes three allocations.
         guard var account = accounts[token] else { return }
@@ -224,7 +224,7 @@ package struct Admission: Sendable {
         accounts[token] = account
     }
 
-    /// It is in memory, and in the backlog.
+    /// Notes that a notification is in memory, and in the backlog.
     mutating func claim(token: Digest) {
         accounts[token, default: Account()].waiting += 1
         accounts[token]?.shelved += 1

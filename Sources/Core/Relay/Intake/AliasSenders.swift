@@ -1,4 +1,4 @@
-/// Those who sent to an alias: what comes of each of its phones becomes what they hear.
+/// The senders whose notifications went to an alias: what comes of each of its phones becomes what they hear.
 ///
 /// It is stored when one phone's is, delivered when the first phone has it, and dead only when all phones are.
 struct AliasSenders: Sendable {
@@ -16,15 +16,15 @@ struct AliasSenders: Sendable {
     /// The state of the phones of one notification.
     struct Group: Sendable {
         private enum Phone: Sendable {
-            /// Its commit has not ended.
+            /// The commit has not ended.
             case unanswered
             case stored
             case held(reason: String)
-            /// Until it is fetched, which may be long.
+            /// The notification is kept until it is fetched, which may be long.
             case kept
             case busy(Busy)
             case ended(Ending)
-            /// Its end goes to other senders.
+            /// The end goes to other senders.
             case lost
         }
 
@@ -107,7 +107,7 @@ struct AliasSenders: Sendable {
             return words
         }
 
-        /// When nothing waits any more: the best that became of one, and dead only if all are.
+        /// The receipt when nothing waits any more: the best that became of one, and dead only if all are.
         var verdict: Receipt {
             var best: Receipt?
             for phone in phones {
@@ -129,7 +129,7 @@ struct AliasSenders: Sendable {
     /// A sender whose phones are not all at their end, under a number that is never used again: its id is, while the
     /// other phones of its notification still wait.
     private var groups: [UInt64: (sender: ReplyID, group: Group)] = [:]
-    /// To which group a notification belongs, and its place there, until its last receipt.
+    /// The group to which a notification belongs, and its place there, until its last receipt.
     private var members: [ReplyID: (group: UInt64, place: Int)] = [:]
     private var lastGroup: UInt64 = 0
 

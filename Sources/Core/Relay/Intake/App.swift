@@ -13,7 +13,7 @@ package final class App: Sendable {
 
     package enum Targets: String, CaseIterable, Sendable {
         case any
-        /// Those of the ``PhoneBook``, and no others.
+        /// The phones of the ``PhoneBook``, and no others.
         case phoneBook = "phone_book"
     }
 
@@ -35,6 +35,6 @@ package struct LaneID: Hashable, Sendable {
         self.host = host
     }
 
-    /// As an operator reads it, and as its checks are named.
+    /// The name that an operator reads, and by which its checks are named.
     package var name: String { host == .production ? app : "\(app).\(host)" }
 }

@@ -6,7 +6,7 @@
 package struct CircuitAccount: Sendable {
     /// 0: no limit.
     package struct Limits: Equatable, Sendable {
-        /// At a time.
+        /// The most connections at a time.
         package var connections: Int
         /// Frames, or HTTP requests, a second, on average over ten seconds.
         package var framesPerSecond: Int {
@@ -48,9 +48,9 @@ package struct CircuitAccount: Sendable {
     /// device tokens use up the operator's good name at Apple and Google.
     package static let framesPerRefusal = 50
 
-    /// So many seconds' share may come at once.
+    /// The number of seconds whose share may come at once.
     private static let burst = 10
-    /// So many requests that were refused, and none between them that was not, are a strike.
+    /// The number of refused requests that are a strike, with none between them that was not refused.
     package static let refusalsPerStrike = 10
     private static let strikeMemory: Int64 = 60_000_000_000
 

@@ -57,8 +57,9 @@ package struct PreparedPush: Equatable, Sendable {
         case object(_ body: String, isAlert: Bool = true)
         /// Members of a JSON object without the braces around them, `"data":{"p":"…"}`: the gateway adds the others.
         case members(String)
-        /// As the sender's own protocol has it, to the last byte: the whole body of the request, and fields of its head
-        /// beside authorization. What it says there goes before the app's. No line breaks in fields.
+        /// The push as the sender's own protocol has it, to the last byte: the whole body of the request, and
+        /// fields of its head beside authorization. What it says there goes before the app's. No line breaks
+        /// in fields.
         case exact(fields: [Field] = [], body: String)
     }
 
@@ -73,13 +74,13 @@ package struct PreparedPush: Equatable, Sendable {
         }
     }
 
-    /// Until when the gateway keeps it for a phone that is away.
+    /// The time until which the gateway keeps a push for a phone that is away.
     package enum Expiry: Int64, Equatable, Sendable {
-        /// Until the notification expires.
+        /// The gateway keeps the push until the notification expires.
         case withNotification = 0
         /// It is tried once.
         case atOnce = 1
-        /// As the gateway itself likes: the request says nothing of it.
+        /// The gateway keeps the push for as long as it likes: the request says nothing of it.
         case unsaid = 2
     }
 

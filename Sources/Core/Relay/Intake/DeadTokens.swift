@@ -1,6 +1,6 @@
 /// A gateway's statement that a device token is dead. Times are milliseconds since 1970.
 package struct DeadToken: Equatable, Sendable {
-    /// Since when it is dead, as the gateway says.
+    /// The time since when the token is dead, as the gateway says.
     package let since: Int64
     /// The time at which the gateway last said so.
     package let buriedAt: Int64
@@ -44,7 +44,8 @@ struct DeadTokens: Sendable {
         graves.merge(restored) { _, restored in restored }
     }
 
-    /// Since when the token is dead; `nil` for one that isn't, and for one that is to be tried again.
+    /// Returns the time since when the token is dead; `nil` for one that isn't, and for one that is to be
+    /// tried again.
     func since(_ token: Digest, at now: Instant) -> Int64? {
         guard let grave = graves[token], now.monotonicNanoseconds < grave.nextTry else { return nil }
         return grave.told.since

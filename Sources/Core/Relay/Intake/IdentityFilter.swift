@@ -42,7 +42,7 @@ package struct IdentityFilter: Equatable, Sendable {
             (Int(hash >> 48) & (words.count / Part.wordsOfBlock - 1)) * Part.wordsOfBlock
         }
 
-        /// By the 48 lowest, six for each bit.
+        /// Returns two bits of a word, chosen by the 48 lowest of the hash, six for each bit.
         private static func bits(_ hash: UInt64, in word: Int) -> UInt64 {
             let places = hash >> UInt64(12 * word)
             return 1 << (places & 63) | 1 << (places >> 6 & 63)
@@ -54,7 +54,7 @@ package struct IdentityFilter: Equatable, Sendable {
     /// The least number of words in one part; ``most`` is the highest. Both are powers of two.
     private static let least = 1 << 12
     private static let most = 1 << 18
-    /// As many as the outbox keeps: beyond that the oldest part goes.
+    /// The most identities, as many as the outbox keeps: beyond that the oldest part goes.
     private static let mostInAll = 2_000_000
 
     package init() {}

@@ -16,7 +16,7 @@ package struct NotificationID: Hashable, Sendable {
         self.init(high: digests.identity.high, low: digests.identity.low)
     }
 
-    /// As ``uuid`` has written it, and in no other way.
+    /// Reads an id as ``uuid`` has written it, and in no other way.
     package init?(uuid text: some StringProtocol) {
         guard text.utf8.prefix(37).count == 36 else { return nil }
         let digits = text.utf8.filter { $0 != UInt8(ascii: "-") }
@@ -72,7 +72,7 @@ package final class Notification: Sendable {
     package let expiresAt: Int64
     /// Milliseconds since 1970.
     package let acceptedAt: Int64
-    /// Who brought it; `nil`: not known, as for all that were read from disk, or the node itself.
+    /// The sender that brought it; `nil`: not known, as for all that were read from disk, or the node itself.
     package let sender: SenderID?
 
     package init(

@@ -10,7 +10,7 @@ package struct PhoneBook: Equatable, Sendable {
         package let platform: Platform
         /// Empty: the one that serves the sender's generation of phones.
         package let app: String
-        /// In the one spelling of its service.
+        /// The device token, in the one spelling of its service.
         package let deviceToken: DeviceToken
 
         package init(
@@ -43,7 +43,7 @@ package struct PhoneBook: Equatable, Sendable {
     package static let mostPhones = 1000
     package static let mostPhonesOfName = 10
 
-    /// In the order of their numbers.
+    /// The phones in the order of their numbers.
     package let phones: [Phone]
     private let addresses: Set<DeviceToken>
     private let aliases: [DeviceToken: [Phone]]

@@ -7,7 +7,7 @@ import Encodings
 /// written a little later, with others; every other end takes the long way. A kill within the window loses what no sender
 /// has an answer to; one after it, before the identities are written, lets a repetition out again, under the same id.
 extension Pipeline {
-    /// For peers: their own deadlines are short.
+    /// The window for peers: their own deadlines are short.
     package static let shortWindow: Duration = .milliseconds(100)
     /// Identities that wait to be written: so many at most; with so many a commit begins, and after this time. Each commit
     /// writes some pages anew that hold others.
@@ -113,7 +113,7 @@ extension Pipeline {
         if entry.state.isPostponed { spareBody(of: slot) }
     }
 
-    /// Its identity was known after all.
+    /// Gives up storing a notification whose identity was known after all.
     private mutating func giveUpStoring(_ ticket: Ticket, _ result: StoreResult, at now: Instant) {
         switch result {
         case .alreadyWaiting(let sequence): accept(ticket, sequence, isRepetition: true, at: now)
@@ -125,8 +125,9 @@ extension Pipeline {
         abandonLate(ticket.slot)
     }
 
-    /// Their commit has failed. Those that their gateways have not answered are in the next one; senders of the others hear
-    /// what their gateways said, and else that nothing was stored.
+    /// Settles the notifications whose commit has failed after they went out. Those that their gateways have
+    /// not answered are in the next one; senders of delivered ones hear so, and senders of the others that
+    /// nothing was stored.
     ///
     /// - Returns: Their slots.
     mutating func commitFailed(late all: [Ticket], at now: Instant) -> Set<Int> {
@@ -272,7 +273,7 @@ extension Lane {
         return patience == .short ? shortPromptness.isUsual : promptness.isUsual
     }
 
-    /// With more before it, none is sent soon.
+    /// The number of ready notifications in a lane from which on none more is sent soon.
     private static let mostReady = 256
 
     /// The window is over, and there was no answer.
@@ -284,7 +285,7 @@ extension Lane {
         }
     }
 
-    /// Its gateway has judged one after this time.
+    /// Notes that the lane's gateway has judged a notification after this time.
     mutating func answered(after time: Duration, within window: Duration) {
         promptness.note(isInTime: time <= window)
         shortPromptness.note(isInTime: time <= min(window, Pipeline.shortWindow))

@@ -1,4 +1,4 @@
-/// From a submission to its commit, and what its sender hears.
+/// The way from a submission to its commit, and what its sender hears.
 extension Pipeline {
     /// - Parameters:
     ///   - door: The edge's number of the door where it came in.

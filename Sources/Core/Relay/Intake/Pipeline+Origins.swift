@@ -101,7 +101,7 @@ extension Pipeline {
         .min(by: isBefore)
     }
 
-    /// Its gateway goes; what waits for it waits on.
+    /// Takes a lane's gateway away; what waits for it waits on.
     private mutating func park(_ lane: Int) {
         delivery.withLane(lane) {
             $0.isParked = true
@@ -111,7 +111,7 @@ extension Pipeline {
         delivery.tidyLane(lane)
     }
 
-    /// Those that have given way get a gateway again, one after the other.
+    /// Gives lanes that have given way a gateway again, one after the other.
     mutating func takeTurns(at time: Int64) {
         let parked = delivery.lanes.indices.filter {
             !delivery.lanes[$0].isGone && delivery.lanes[$0].isParked

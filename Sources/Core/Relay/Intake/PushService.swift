@@ -5,7 +5,7 @@ import Encodings
 ///
 /// Pure: it looks at texts and opens nothing.
 package protocol PushService: Sendable {
-    /// As settings, reports and metrics name it: `apns`.
+    /// The name in settings, reports and metrics: `apns`.
     var name: String { get }
     /// The beginning of all its addresses, and of nobody else's: `wp1:`. Such an address goes to this service whatever app
     /// the sender names. `nil`: its apps are named, or stand in for a platform.

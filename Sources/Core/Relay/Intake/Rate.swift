@@ -1,4 +1,4 @@
-/// So many a second on average, and so many at once: the generic cell rate algorithm (ITU-T I.371).
+/// A rate: so many a second on average, and so many at once (the generic cell rate algorithm, ITU-T I.371).
 package struct Rate: Equatable, Sendable {
     /// The part of a rate that somebody has used up. It takes one number, whatever the rate.
     package struct Use: Equatable, Sendable {

@@ -10,7 +10,7 @@ package struct SenderID: Hashable, Sendable {
     package func _rawHashValue(seed: Int) -> Int { value ^ seed }
 }
 
-/// Who has sent to which device in the last ten to twenty minutes.
+/// The senders of the last ten to twenty minutes, each with the devices that it has sent to.
 ///
 /// Bounded: of more than fit, the oldest are forgotten sooner, and are then as good as new ones.
 struct RecentSenders: Sendable {

@@ -1,9 +1,9 @@
 /// The senders that wait for ends, and the id under which each gets its receipts.
 struct Senders: Sendable {
-    /// Those who wait for the end of one notification. Nearly always it is one.
+    /// The senders that wait for the end of one notification. Nearly always it is one.
     private struct Listeners: Sendable {
         var first: ReplyID
-        /// In the order in which they came.
+        /// The senders behind the first, in the order in which they came.
         var others: [ReplyID] = []
     }
 

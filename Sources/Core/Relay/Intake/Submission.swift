@@ -1,6 +1,6 @@
 import Encodings
 
-/// Who is to get a submission: its app, host and device token, checked.
+/// The recipient of a submission: its app, host and device token, checked.
 package struct Recipient: Equatable, Sendable {
     package let lane: LaneID
     package let deviceToken: DeviceToken
@@ -23,15 +23,15 @@ package struct Submission: Equatable, Sendable {
     package var platform: Platform?
     /// Name of the configured app; empty: the default for the platform.
     package var app: String
-    /// As the sender gave it.
+    /// The device token as the sender gave it.
     package var deviceToken: DeviceToken
     package var content: Content
     /// Bytes of a prepared push that the gateway counts against its limit; `nil`: those of its body.
     package var payloadSize: Int?
     /// Milliseconds since 1970; 0: the node's default.
     package var expiresAt: Int64
-    /// When the app last registered this token, by the node's clock, in milliseconds since 1970; `nil` where the door
-    /// keeps no registrations. A token that was called dead before then is alive.
+    /// The time when the app last registered this token, by the node's clock, in milliseconds since 1970;
+    /// `nil` where the door keeps no registrations. A token that was called dead before then is alive.
     package var registeredAt: Int64?
     /// How many relays have handed it on before it came here.
     package var hops = 0

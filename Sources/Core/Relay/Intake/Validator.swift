@@ -16,7 +16,7 @@ package struct Validator: Sendable {
 
     /// A handful: to look at each takes less than to hash a name.
     private let apps: [App]
-    /// Those whose service claims addresses by a prefix, each with the others that claim the same.
+    /// The apps whose service claims addresses by a prefix, each with the others that claim the same.
     private let claimants: [(prefix: String, apps: [App])]
     private let nobodies: Set<DeviceToken>
     private let defaultIOS: String

@@ -33,7 +33,7 @@ package struct BitwardenDevice: Equatable, Sendable {
     package struct Phone: Equatable, Sendable {
         package let type: Int
         package let pushToken: String
-        /// When it was last registered, by whichever of its users; milliseconds since 1970.
+        /// The time when the phone was last registered, by whichever of its users; milliseconds since 1970.
         package var registeredAt: Int64
 
         package init(type: Int, pushToken: String, registeredAt: Int64) {

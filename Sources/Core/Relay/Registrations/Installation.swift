@@ -1,6 +1,7 @@
 import Encodings
 
-/// Who may use a door that asks for a name and a key, as the operator made them: what the store keeps of one.
+/// An account for a door that asks for a name and a key, as the operator made them: what the store keeps of
+/// one.
 package struct Installation: Equatable, Sendable {
     package let id: String
     /// Keyed: the key itself is not kept.

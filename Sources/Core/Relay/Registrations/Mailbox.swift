@@ -48,7 +48,7 @@ package struct Mailbox: Equatable, Sendable {
     package let topic: Digest
     /// The digest of the address by which senders write to it; `nil`: it is not read from the store.
     package let address: Digest?
-    /// Those whose acknowledgements count.
+    /// The readers whose acknowledgements count.
     package let readers: [Reader]
     package let publishers: [Publisher]
 
@@ -87,7 +87,7 @@ package struct MailboxMessage: Equatable, Sendable {
     package let acceptedAt: Int64
     package let expiresAt: Int64
     package let isUrgent: Bool
-    /// As the sender encrypted it; of one that was published, as the endpoint sealed it.
+    /// The text as the sender encrypted it; of one that was published, as the endpoint sealed it.
     package let text: String
     /// The one before with the same goes.
     package let replaces: String?
@@ -141,7 +141,7 @@ package struct MailboxBounds: Equatable, Sendable {
         case enough
         /// The oldest message goes: where a bell is a bell, the newest counts.
         case oldestGoes
-        /// It is refused: nothing that the phone has not seen is thrown away.
+        /// The new message is refused: nothing that the phone has not seen is thrown away.
         case none
     }
 
@@ -166,11 +166,11 @@ package struct MailboxBounds: Equatable, Sendable {
 /// The point up to which a reader has seen the messages, as it says.
 package enum MailboxSince: Equatable, Sendable {
     case all
-    /// Only what comes.
+    /// The messages that come from now on, and no others.
     case none
     /// The last one of each, and what comes.
     case latest
-    /// From this time on, in milliseconds since 1970.
+    /// The messages from this time on, in milliseconds since 1970.
     case time(Int64)
     /// Behind the message of this id, in all mailboxes that are asked for: a registered reader of its mailbox acknowledges
     /// it there, and all before it.
@@ -201,7 +201,7 @@ package struct MailboxPut: Equatable, Sendable {
 
 /// The messages whose time has come.
 package struct MailboxDelivery: Equatable, Sendable {
-    /// Those that have got something.
+    /// The numbers of the mailboxes that have got something.
     package let mailboxes: Set<Int64>
     /// The time of the first that still waits, in milliseconds since 1970; `nil`: none does.
     package let next: Int64?
@@ -214,7 +214,7 @@ package struct MailboxDelivery: Equatable, Sendable {
 
 /// The result of storing a message.
 package enum MailboxPutResult: Equatable, Sendable {
-    /// It lies in the mailbox of that number, now or since an earlier try.
+    /// The message lies in the mailbox of that number, now or since an earlier try.
     case stored(Int64)
     case full
     case noSuchMailbox

@@ -38,7 +38,7 @@ package struct MailboxReplyBounds: Equatable, Sendable {
 
 /// The result of storing a reply.
 package enum MailboxReplyResult: Equatable, Sendable {
-    /// It lies here, now or since an earlier try.
+    /// The reply lies here, now or since an earlier try.
     case stored
     case full
     case noSuchMailbox

@@ -45,7 +45,7 @@ package enum StatusRegistration {
         package let registration: [UInt8]
         /// Milliseconds since 1970.
         package let registeredAt: Int64
-        /// When a push was last delivered, at most a day ago more; 0: never.
+        /// The time when a push was last delivered, at most a day too early; 0: never.
         package let usedAt: Int64
 
         package init(registration: [UInt8], registeredAt: Int64, usedAt: Int64) {

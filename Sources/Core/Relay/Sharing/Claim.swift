@@ -1,11 +1,11 @@
 /// Asks the outbox for notifications of its backlog.
 package struct Claim: Equatable, Sendable {
     package enum Kind: Equatable, Sendable {
-        /// Those of a lane that are due: first those that were put off, then the others by rank and sequence number. Rank
-        /// is: urgent without an earlier one of its device in the backlog that is not urgent, then all others. So no
-        /// notification comes before an earlier one of its device.
+        /// The notifications of a lane that are due: first those that were put off, then the others by rank
+        /// and sequence number. Rank is: urgent without an earlier one of its device in the backlog that is
+        /// not urgent, then all others. So no notification comes before an earlier one of its device.
         case due(LaneID)
-        /// Those of all lanes that have expired.
+        /// The notifications of all lanes that have expired.
         case expired
     }
 
@@ -44,7 +44,7 @@ package struct Claimed: Equatable, Sendable {
     }
 
     package var rows: [Row]
-    /// When the next one of the lane is due that was put off (ms since 1970); `nil`: there is none.
+    /// The time when the next one of the lane is due that was put off (ms since 1970); `nil`: there is none.
     package var nextDue: Int64?
 
     package init(_ rows: [Row] = [], nextDue: Int64? = nil) {

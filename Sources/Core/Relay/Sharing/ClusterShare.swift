@@ -117,7 +117,7 @@ struct ClusterShare: Sendable {
         if share.nodes > 1 { ownership?.leaveSurplus(busy: busy) }
     }
 
-    /// When the store is asked next.
+    /// Plans when the store is asked next.
     mutating func planNext(after share: Share, at time: Int64) {
         let interval = share.nodes > 1 ? Ownership.interval : Ownership.intervalAlone
         askAt = time + (share.hasMore ? 0 : interval.nanoseconds)

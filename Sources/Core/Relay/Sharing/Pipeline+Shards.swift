@@ -24,7 +24,7 @@ extension Pipeline {
 
     /// How a store is shared, as the operator sees it.
     package struct Sharing: Equatable, Sendable {
-        /// That are this node's.
+        /// The number of shards that are this node's.
         package let shards: Int
         /// `nil`: this one is alone.
         package let known: SharedNodes?
@@ -104,7 +104,8 @@ extension Pipeline {
 
     // MARK: Ends that other nodes bring about
 
-    /// It is not in memory here: who waits for its end hears of it by the store.
+    /// Awaits the end of a notification that is not in memory here: who waits for it hears of it by the
+    /// store.
     mutating func awaitElsewhere(_ sequence: Int64) {
         if cluster.hasOthers, senders.listens(for: sequence) { cluster.await(sequence) }
     }
@@ -161,7 +162,7 @@ extension Pipeline {
         if !free.isEmpty { commits.append(.giveUp(free)) }
     }
 
-    /// It waits on in the store, for whoever has its shard next.
+    /// Gives a notification back: it waits on in the store, for whoever has its shard next.
     mutating func giveBack(_ slot: Int) {
         let entry = delivery.entries[slot]
         guard entry.isShelved else {
@@ -175,7 +176,7 @@ extension Pipeline {
         retire(slot)
     }
 
-    /// It was on disk only.
+    /// Lets go of a backlog that this node has given up: it was on disk only.
     private mutating func lose(_ backlog: LaneBacklog) {
         guard let lane = delivery.lane(backlog.lane) else { return }
         admission.lose(backlog)

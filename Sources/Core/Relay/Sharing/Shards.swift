@@ -57,7 +57,7 @@ package struct ShareRequest: Equatable, Sendable {
     package var leaving = Shards.none
     /// Notifications whose ends somebody here waits for, and another node may bring about.
     package var awaited: [Int64] = []
-    /// For the others to know.
+    /// The figures of this node, for the others to know.
     package var figures: NodeFigures
 
     package init(
@@ -73,15 +73,15 @@ package struct ShareRequest: Equatable, Sendable {
 package struct Share: Equatable, Sendable {
     package enum End: Equatable, Sendable {
         case ended(Ending)
-        /// Its gateway keeps it.
+        /// The gateway keeps the notification.
         case kept
-        /// It is gone, and with it what is known of it.
+        /// The notification is gone, and with it what is known of it.
         case forgotten
     }
 
     /// Whose devices' notifications this node sends.
     package var owned = Shards.all
-    /// Those of them that it has got, and did not have or has lost meanwhile.
+    /// The shards of ``owned`` that this node has got, and did not have or has lost meanwhile.
     package var gained = Shards.none
     /// Nodes that live, this one among them.
     package var nodes = 1
@@ -108,7 +108,7 @@ package struct Share: Equatable, Sendable {
 /// Shards that a node did not give up: it was killed, or stood still, or was cut off.
 package struct TakeOver: Equatable, Sendable {
     package var shards: Int
-    /// It may have begun to send these: at most so many go out twice.
+    /// The number of notifications that the node may have begun to send: at most so many go out twice.
     package var mayRepeat: Int
 
     package init(shards: Int, mayRepeat: Int) {
@@ -125,7 +125,7 @@ struct Ownership: Equatable, Sendable {
     private(set) var owned: Shards
     /// Nothing new is begun for these.
     private(set) var leaving = Shards.none
-    /// Those of them that a commit gives up, sooner or later.
+    /// The shards of ``leaving`` that a commit gives up, sooner or later.
     private(set) var given = Shards.none
     private(set) var nodes = 1
     /// Whether no other node has accepted anything since this node started: then its memory has all identities there are.
@@ -140,7 +140,7 @@ struct Ownership: Equatable, Sendable {
     /// Monotonic nanoseconds since when some shards have been nobody's; `nil`: all are somebody's.
     private(set) var withoutOwnerSince: Int64?
     var elsewhere = Elsewhere()
-    /// Since the start.
+    /// The take-overs since the start.
     var takeOvers = TakeOvers()
     /// Monotonic nanoseconds, of all that waited when it was looked for.
     var oldestSubmittedAt: Int64?

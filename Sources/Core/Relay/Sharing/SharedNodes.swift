@@ -33,11 +33,11 @@ package struct SharedNode: Equatable, Sendable {
     package var version: String
     package var isHere: Bool
     package var shards: Shards
-    /// As it said with its last commit.
+    /// The figures that it gave with its last commit.
     package var figures: NodeFigures
     /// The notifications that others have put there for it, and it has not seen yet.
     package var unseen: NodeFigures
-    /// Since it renewed its lease, by the store's clock.
+    /// The time since it renewed its lease, by the store's clock.
     package var leaseAge: Duration
     /// How far its clock is ahead of the store's.
     package var clockAhead: Duration
@@ -62,7 +62,7 @@ package struct SharedNode: Equatable, Sendable {
     package var waiting: NodeFigures { figures + unseen }
     package var isAlive: Bool { leaseAge <= SharedNode.lease }
 
-    /// As long as the store lets nobody else have what a node has.
+    /// The time for which the store lets nobody else have what a node has.
     package static let lease: Duration = .seconds(8)
 }
 
@@ -97,7 +97,7 @@ package struct SharedNodes: Equatable, Sendable {
 /// The shards that were taken over from nodes that did not give them up.
 package struct TakeOvers: Equatable, Sendable {
     package private(set) var count = 0
-    /// At most so many of it went out twice.
+    /// The number of their notifications that went out twice, at most.
     package private(set) var mayRepeat = 0
 
     package init() {}
@@ -123,9 +123,10 @@ struct Elsewhere: Equatable, Sendable {
     }
 
     private var rooms = [Room()]
-    /// By shard, the place of its owner's among ``rooms``.
+    /// The place of each shard's owner among ``rooms``, by shard.
     private var places = [UInt8](repeating: 0, count: Shards.total)
-    /// By shard, what was added after the last question, between it and the one before, and earlier.
+    /// The figures of what was added after the last question, by shard; ``before`` has those between it and
+    /// the one before, and ``earlier`` those from earlier.
     private var sinceAsked = [NodeFigures](repeating: NodeFigures(), count: Shards.total)
     private var before = [NodeFigures](repeating: NodeFigures(), count: Shards.total)
     private var earlier = [NodeFigures](repeating: NodeFigures(), count: Shards.total)
