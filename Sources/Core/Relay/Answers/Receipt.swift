@@ -44,7 +44,7 @@ package enum Ending: Equatable, Sendable {
     case refused(reason: Reason, detail: String? = nil)
     /// The device token is dead.
     case tokenDead(reason: Reason, detail: String? = nil)
-    /// Not delivered before it expired.
+    /// The notification was not delivered before it expired.
     case expired
 
     /// Whether a repetition hears the same for as long as identities are remembered. A gateway's refusal is asked for anew:
@@ -75,7 +75,8 @@ package enum Ending: Equatable, Sendable {
 package enum Reason: Hashable, Error {
     case unknownPlatform, unknownApp, badDeviceToken, unregistered, badMessage, messageTooLarge, badExpiry
     case duplicateUid, busy, gatewayDisabled, notInPhoneBook, expired, loop, `internal`
-    /// As the gateway said it, and what its folder makes of that for senders. An end that is read back has only the word.
+    /// The gateway's word, and what its folder makes of that for senders. An end that is read back has only
+    /// the word.
     case gateway(String, FailureKind = .other)
 
     /// The word of a gateway that keeps notifications, and has no room for this one.
@@ -89,7 +90,7 @@ package enum Reason: Hashable, Error {
         .badExpiry, .duplicateUid, .busy, .gatewayDisabled, .notInPhoneBook, .expired, .loop, .internal,
     ]
 
-    /// As senders, metrics and the outbox have it.
+    /// The reason's code, as senders, metrics and the outbox have it.
     package var code: String {
         switch self {
         case .unknownPlatform: "UnknownPlatform"

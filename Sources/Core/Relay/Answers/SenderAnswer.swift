@@ -32,12 +32,12 @@ package enum SenderAnswer: Equatable, Sendable {
 package enum FailureKind: Equatable, Sendable {
     case messageTooLarge
     case deadToken
-    /// It has not the form of the app's tokens, as far as this node knows it. Whether there is such a device only its gateway
-    /// knows, which was not asked.
+    /// The device token has not the form of the app's tokens, as far as this node knows it. Whether there is
+    /// such a device only its gateway knows, which was not asked.
     case malformedToken
-    /// Its gateway has given it to no device.
+    /// The gateway has given the device token to no device.
     case unknownToken
-    /// It is of another topic or project.
+    /// The device token is of another topic or project.
     case foreignToken
     /// The app is not served here, or not now: that lies with this node.
     case notServed
@@ -92,7 +92,7 @@ extension Ending {
         }
     }
 
-    /// For those who ask what became of it.
+    /// The word for those who ask what became of a notification.
     package var word: String {
         switch self {
         case .delivered: "delivered"

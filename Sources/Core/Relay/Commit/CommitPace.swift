@@ -1,4 +1,4 @@
-/// When the next commit may begin: when the last one has been over for as long as it took.
+/// The pace of commits: the next one may begin when the last one has been over for as long as it took.
 ///
 /// A commit costs as much as ten notifications in it. Under load one then holds twice as many as it would right behind
 /// the other, and nobody waits for longer than three of them take: for the rest of one, as long again, and for the own.

@@ -111,7 +111,8 @@ struct Commits: Sendable {
         shelved[token] = due
     }
 
-    /// When a device is due that has gone to the backlog while something of it was on its way into the outbox.
+    /// Returns the time when a device is due that has gone to the backlog while something of it was on its
+    /// way into the outbox.
     func dueOfShelved(_ token: Digest) -> Int64? { shelved[token] ?? shelvedBefore[token] }
 
     /// Nothing of the lane is claimed before the next commit has been made.
@@ -130,12 +131,12 @@ struct Commits: Sendable {
 
     func remembers(_ identity: Digest) -> Bool { changes.remembers(identity) }
 
-    /// They are written by then at the latest.
+    /// Lets deliveries that wait for other changes be written by then at the latest.
     mutating func writeBy(_ time: Int64) { if writeAt == .max { writeAt = time } }
 
     func isToBeWritten(at time: Int64) -> Bool { writeAt <= time }
 
-    /// They wait no longer.
+    /// Ends the wait of deliveries that wait for other changes.
     mutating func ripen() {
         writeAt = .max
         changes.ripen()
@@ -214,7 +215,7 @@ struct Commits: Sendable {
         return taken
     }
 
-    /// It was asked for, and is not to be begun any more.
+    /// Notes that a commit was asked for, and is not to be begun any more.
     mutating func leaveUnbegun() { isAsked = false }
 
     /// The one that runs has taken effect.

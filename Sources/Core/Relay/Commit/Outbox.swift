@@ -6,18 +6,21 @@ package struct StoreRequest: Equatable, Sendable {
         /// Whether this node sends it.
         package var isHere: Bool { if case .elsewhere = self { false } else { true } }
 
-        /// It is in memory as well, and is there after a start.
+        /// The notification is in memory as well, and is there after a start.
         case window
-        /// On disk only, until it is claimed. The backlog holds fewer than `room` of its device before.
+        /// The notification is on disk only, until it is claimed. The backlog holds fewer than `room` of its
+        /// device before.
         case backlog(room: Int)
-        /// On disk only, for the node that has its shard. The backlog holds fewer than `room` of its device before.
+        /// The notification is on disk only, for the node that has its shard. The backlog holds fewer than
+        /// `room` of its device before.
         case elsewhere(room: Int)
     }
 
     package let notification: Notification
     package let digests: SubmissionDigests
     package let place: Place
-    /// When the app last registered the device token (ms since 1970), for the node that has its shard; 0: not known.
+    /// The time when the app last registered the device token (ms since 1970), for the node that has its
+    /// shard; 0: not known.
     package let registeredAt: Int64
 
     package init(

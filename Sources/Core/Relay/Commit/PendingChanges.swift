@@ -27,7 +27,7 @@ struct PendingChanges: Sendable {
     /// Deliveries that wait for other changes.
     var unwritten: Int { remembered.count }
 
-    /// They wait no longer.
+    /// Ends the wait of deliveries that wait for other changes.
     mutating func ripen() {
         guard !remembered.isEmpty else { return }
         changes.insert(contentsOf: remembered.lazy.map { .remember($0, acceptedAt: $1) }, at: 0)

@@ -43,7 +43,7 @@ extension Pipeline {
         return .backlog(room: admission.shelve(token: delivery.entries[slot].token))
     }
 
-    /// It is in the backlog now.
+    /// Settles a notification that is in the backlog now.
     mutating func settleShelved(_ ticket: Ticket, _ sequence: Int64, at now: Instant) {
         let lane = delivery.entries[ticket.slot].lane
         accept(ticket, sequence, isRepetition: false, at: now)
@@ -60,7 +60,7 @@ extension Pipeline {
         retire(slot)
     }
 
-    /// It leaves memory and waits on.
+    /// Takes a notification out of memory; it waits on.
     mutating func retire(_ slot: Int) {
         let entry = delivery.entries[slot]
         awaitElsewhere(entry.sequence)
@@ -285,6 +285,7 @@ extension Pipeline {
 }
 
 extension Lane {
-    /// In memory, neither with the gateway nor on their way into the outbox.
+    /// The number of notifications in memory that are neither with the gateway nor on their way into the
+    /// outbox.
     var idleCount: Int { count - inFlight - storing }
 }

@@ -34,7 +34,8 @@ extension Pipeline {
         wake(lane, at: now.monotonicNanoseconds + Pipeline.retryCommit.nanoseconds)
     }
 
-    /// To be called for what is stored and not about to be sent.
+    /// Drops a body when all bodies together are over the budget. To be called for what is stored and not
+    /// about to be sent.
     mutating func spareBody(of slot: Int) {
         if bodyBytes > bodyBudget, delivery.entries[slot].writing == .first { dropBody(of: slot) }
     }

@@ -1,7 +1,7 @@
 /// Notifications that gateways keep in this node's store. Their ends are written down there, and go to the senders who
 /// still listen.
 extension Pipeline {
-    /// It has left the outbox.
+    /// Notes that a gateway keeps a notification, which has left the outbox.
     mutating func keep(_ slot: Int) {
         let (sequence, lane) = (delivery.entries[slot].sequence, delivery.entries[slot].lane)
         precondition(
@@ -38,7 +38,7 @@ extension Pipeline {
         tell(sequence, ending)
     }
 
-    /// Its sender hears nothing more.
+    /// Lets go of a sender, which hears nothing more.
     mutating func drop(_ dropped: ReplyID) {
         if aliasSenders.isEmpty {
             effects.append(.drop(dropped))

@@ -13,7 +13,7 @@ struct Unstored: Sendable {
         var ending: Ending?
     }
 
-    /// When one has to be stored.
+    /// A notification that has to be stored, and when.
     struct Due: Sendable {
         /// Monotonic nanoseconds.
         let time: Int64
@@ -21,7 +21,8 @@ struct Unstored: Sendable {
         let slot: Delivery.Slot
     }
 
-    /// In the order in which they came. All of one patience wait equally long, so that the first is due first.
+    /// The notifications that have to be stored, in the order in which they came. All of one patience wait
+    /// equally long, so that the first is due first.
     struct Queues: Sendable {
         fileprivate var short: ArraySlice<Due> = []
         fileprivate var full: ArraySlice<Due> = []
@@ -106,23 +107,23 @@ struct Unstored: Sendable {
 
 /// How long a sender that awaits the outcome may be left without a receipt.
 package enum Patience: Sendable {
-    /// It is stored first.
+    /// The notification is stored first.
     case none
     /// ``Pipeline/shortWindow`` at most.
     case short
-    /// As the operator has set.
+    /// The time that the operator has set.
     case full
 }
 
 /// How a notification came to be sent before it was stored, if it was.
 enum Writing: Sendable {
-    /// It was not: the outbox has it, or gets it before anything is sent.
+    /// The notification was not sent before: the outbox has it, or gets it before anything is sent.
     case first
     /// Nobody has it but the memory and its gateway.
     case behind
     /// Nobody has it but the memory and its gateway, and it is on its way into the outbox.
     case late
-    /// It won't be in the outbox, which knew its identity after all. Its gateway has it still.
+    /// The notification won't be in the outbox, which knew its identity after all. Its gateway has it still.
     case never
 }
 

@@ -33,7 +33,8 @@ extension Delivery {
         /// The time that the deadline was made of while the clock was doubted (ms since 1970); 0: it was not.
         var doubtedEnd: Int64 = 0
         var attempts = 0
-        /// When the app last registered the token, in milliseconds since 1970; 0: not known, as for all from before the start.
+        /// The time when the app last registered the token, in milliseconds since 1970; 0: not known, as for
+        /// all from before the start.
         var registeredAt: Int64 = 0
         /// Monotonic nanoseconds before which its device gets it not, so that not all come at once; 0: at any time.
         var notBefore: Int64 = 0
@@ -70,20 +71,20 @@ extension Delivery {
         case storing
         /// Behind others of its token.
         case queued
-        /// In its lane's heap of those that may go now.
+        /// The notification is in its lane's heap of those that may go now.
         case ready
         /// Put off, until the time that the queue of its token has.
         ///
         /// - isThrottled: Its gateway wants the device spared, or it is from before the start.
         case postponed(isThrottled: Bool)
-        /// Its body is being read from disk.
+        /// The body is being read from disk.
         case loading
-        /// Its gateway has it.
+        /// The gateway has the notification.
         ///
         /// - since: Monotonic nanoseconds.
         /// - number: The number under which it was sent. The outbox may give it another one meanwhile.
         case inFlight(since: Int64, number: Int64)
-        /// Its end is on the way into the outbox.
+        /// The end is on the way into the outbox.
         case ended
         /// The slot holds nothing.
         case free

@@ -1,6 +1,6 @@
 /// The part of a delivery for notifications that go out before the outbox has them.
 extension Delivery {
-    /// It has a number of its own until the outbox gives it one.
+    /// Lets a notification go out first: it has a number of its own until the outbox gives it one.
     mutating func sendFirst(_ slot: Slot, as number: Int64) {
         change(slot) {
             $0.sequence = number

@@ -318,7 +318,7 @@ struct Delivery: Sendable {
         }
     }
 
-    /// When the next postponed one of a lane is due.
+    /// Returns the time when the next postponed one of a lane is due.
     mutating func nextDue(lane: Int) -> Int64? {
         while let first = lanes[lane].postponed.first {
             if isCurrent(first, in: lane) { return first.due }

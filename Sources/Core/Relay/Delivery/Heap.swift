@@ -5,7 +5,7 @@ struct Heap<Element: Comparable & Sendable>: Sendable {
     var isEmpty: Bool { elements.isEmpty }
     var count: Int { elements.count }
     var first: Element? { elements.first }
-    /// In no order.
+    /// The elements, in no order.
     var all: [Element] { elements }
 
     mutating func insert(_ element: Element) {

@@ -29,7 +29,7 @@ package struct Lane: Sendable {
     var taken = Room()
     /// Whether anything is for it.
     package var hasSome: Bool { taken.count > 0 || count > 0 }
-    /// Who has brought what while so much waited that it matters.
+    /// The counts of what each sender has brought while so much waited that it matters.
     private var brought = SenderCounts()
     /// Whether its gateway has taken one since the start, or had some left for it then.
     var isProven = false
@@ -49,7 +49,7 @@ package struct Lane: Sendable {
     package internal(set) var fullAt: Int64?
     /// Notifications in memory.
     var count = 0
-    /// Those of them on their way into the outbox.
+    /// The number of notifications in memory that are on their way into the outbox.
     var storing = 0
     /// Notifications in the backlog that are not in memory, and those on their way there.
     var shelved = 0
@@ -91,22 +91,23 @@ package struct Lane: Sendable {
     private var wishedUntil: Int64 = 0
     /// Whether the witnesses against the gateway proved wrong, and it is not known yet whether they fail alone.
     private var isRefuted = false
-    /// So many have been sent while single devices fail.
+    /// The number of notifications sent while single devices fail.
     private var mixed = 0
     /// Whether the outbox has a ``LaneRecord`` of it, or will.
     var isRecorded = false
     /// The gateway's word for what the operator has to mend; `nil` when there is nothing.
     package private(set) var blockedReason: String?
-    /// Since when, in monotonic nanoseconds; `nil` as the reason.
+    /// The time since when the lane is blocked, in monotonic nanoseconds; `nil` as the reason.
     package private(set) var blockedSince: Int64?
 
     /// Whatever a gateway's back-off has come to, and for one device that is blocked alone.
     static let longestPause: Duration = .seconds(60)
     static let shortestBlock: Duration = .seconds(60)
-    /// So many that have failed are tried again by themselves; of more, each the more rarely.
+    /// The number of suspended notifications up to which all are tried again by themselves; of more, each the
+    /// more rarely.
     static let fewSuspended = 48
 
-    /// So many may wait, and a sender may bring so many, before its share is looked at.
+    /// The number that may wait, and that a sender may bring, before the sender's share is looked at.
     private static let uncounted = Admission.leastShare / 4
 
     mutating func take(_ size: Int, from sender: SenderID?) {
@@ -239,7 +240,8 @@ package struct Lane: Sendable {
         return isRecovery
     }
 
-    /// So many devices have failed, and now one was answered: it was soon over, or it was no outage at all.
+    /// Judges the failures of so many devices, now that one was answered: it was soon over, or it was no
+    /// outage at all.
     private mutating func refute(_ witnesses: Int, at time: Int64) {
         isRefuted = pause.count <= Lane.fewPauses
         guard isRefuted else { return suspicion.trust() }
@@ -249,7 +251,7 @@ package struct Lane: Sendable {
     /// An outage has more of them.
     private static let fewPauses = 2
 
-    /// It failed, as all would if the gateway were overloaded or away.
+    /// Handles an attempt that failed, as all would if the gateway were overloaded or away.
     ///
     /// - Parameters:
     ///   - few: See ``Deferral/witnesses``.

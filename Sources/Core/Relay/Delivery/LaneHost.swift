@@ -49,7 +49,7 @@ package struct LaneHost: Hashable, Sendable, CustomStringConvertible {
     package static let production = LaneHost("production")
     /// Apple's host for apps that their developers built.
     package static let sandbox = LaneHost("sandbox")
-    /// In place of origins, where a person or a log reads.
+    /// The name in place of origins, where a person or a log reads.
     package static let others = LaneHost("others")
 
     package static func == (left: LaneHost, right: LaneHost) -> Bool {

@@ -19,7 +19,8 @@ struct LanePause: Sendable {
     /// Tries of the next probe.
     private var probes = LanePause.fewTries
 
-    /// From its beginning to the first of these, and from one to the next.
+    /// The time from the beginning of a pause to its first probe; ``nextProbe`` is the time from one to the
+    /// next.
     static let firstProbe: Duration = .seconds(6)
     static let nextProbe: Duration = .seconds(12)
     /// Tries at the end of the first pause, and in the middle of each. Twice as many each time, up to ``mostTries``.

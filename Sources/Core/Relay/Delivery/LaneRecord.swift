@@ -3,9 +3,10 @@ import Encodings
 /// The part of a lane's state that outlives the process: a start asks nobody who has just asked to be left in peace. Times
 /// are milliseconds since 1970.
 package struct LaneRecord: Equatable, Sendable {
-    /// When it was written.
+    /// The time when the record was written.
     package var writtenAt: Int64
-    /// Since when the lane has not been open; before when it sends nothing; before when its gateway wants nothing.
+    /// The time since when the lane has not been open. ``pausedUntil`` is the time before which it sends
+    /// nothing, ``askedUntil`` the time before which its gateway wants nothing.
     package var pausedAt: Int64
     package var pausedUntil: Int64
     package var askedUntil: Int64

@@ -7,7 +7,7 @@ import Encodings
 /// lane has an event of its own. Times are monotonic nanoseconds.
 package struct LaneTrouble: Equatable, Sendable {
     package enum News: Equatable, Sendable {
-        /// So many attempts in a row came to nothing, the last one for this reason.
+        /// The last attempts, so many of them in a row, came to nothing, the newest for this reason.
         case failing(reason: String, attempts: Int)
         case recovered(attempts: Int, after: Duration)
     }

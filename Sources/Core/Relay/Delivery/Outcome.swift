@@ -4,10 +4,11 @@ import Encodings
 package enum Outcome: Equatable, Sendable {
     /// The gateway has taken responsibility.
     case accepted
-    /// It lies in this node's store until its device fetches it, and left the outbox with the commit that put it there. Its
-    /// end comes by ``Pipeline/keptEnded(_:_:)``.
+    /// The notification lies in this node's store until its device fetches it, and left the outbox with the
+    /// commit that put it there. Its end comes by ``Pipeline/keptEnded(_:_:)``.
     case kept
-    /// Not now. Tried again with back-off, no sooner than the gateway asked.
+    /// The attempt is put off. The notification is tried again with back-off, no sooner than the gateway
+    /// asked.
     case deferred(Deferral)
     /// The device token is dead, since then (ms since 1970) if the gateway says when. Never retried.
     ///
@@ -43,7 +44,7 @@ package struct Deferral: Equatable, Sendable {
 
     package var reason: String
     package var scope: Scope
-    /// As the gateway asked, counted from its answer; `nil`: as the back-off says.
+    /// The time that the gateway asked for, counted from its answer; `nil`: as the back-off says.
     package var retryAfter: Duration?
     /// Whether the gateway surely never handled the request: the attempt doesn't count, and it may be sent again at once.
     package var isUnharmed: Bool

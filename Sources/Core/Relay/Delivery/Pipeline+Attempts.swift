@@ -1,6 +1,6 @@
 import Encodings
 
-/// From the queue to the gateways, and what their answers mean.
+/// The way from the queue to the gateways, and what their answers mean.
 extension Pipeline {
     enum Step: Equatable, Sendable {
         case send(Handle, Notification)
@@ -229,7 +229,8 @@ extension Pipeline {
         delivery.withLane(delivery.entries[slot].lane) { $0.endedAlone(begunAt: begunAt) }
     }
 
-    /// Its senders hear that the operator has to mend something first: what the gateway says of others says nothing of it.
+    /// Tells a notification's senders that the operator has to mend something first: what the gateway says of
+    /// others says nothing of it.
     private mutating func tellIfHeld(_ slot: Int, _ reason: String) {
         guard delivery.entries[slot].attempts == 0 else { return }
         guard !hold(reason, of: slot) else { return }
@@ -254,7 +255,7 @@ extension Pipeline {
         return true
     }
 
-    /// It waits by itself, counted as an attempt.
+    /// Lets a notification wait by itself, counted as an attempt.
     private mutating func postpone(
         _ slot: Int, for delay: Duration, isThrottle: Bool = false, at now: Instant
     ) {
@@ -272,8 +273,9 @@ extension Pipeline {
         spareBody(of: slot)
     }
 
-    /// It failed as all of its lane would if the gateway were overloaded or the credentials wrong. It waits in any case.
-    /// The lane waits, too, when enough devices have failed so with no answer between them.
+    /// Handles an attempt that failed as all of its lane would if the gateway were overloaded or the
+    /// credentials wrong. The notification waits in any case. The lane waits, too, when enough devices have
+    /// failed so with no answer between them.
     private mutating func fail(
         _ slot: Int, _ deferral: Deferral, isBlocked: Bool, begunAt: Int64, at now: Instant,
         using random: inout some RandomNumberGenerator

@@ -19,7 +19,8 @@ extension Pipeline {
         return lane
     }
 
-    /// Its gateway goes, and answers what it has. What waits is kept until the lane has another one.
+    /// Takes a lane's gateway away, which answers what it has. What waits is kept until the lane has another
+    /// one.
     package mutating func remove(_ id: LaneID) {
         guard let lane = delivery.lane(id) else { return }
         delivery.withLane(lane) { $0.hasGateway = false }
@@ -67,7 +68,7 @@ extension Pipeline {
 
     // MARK: Idle ones
 
-    /// Those to origins that have had nothing for a while.
+    /// Closes the lanes to origins that have had nothing for a while.
     mutating func closeIdleLanes(at time: Int64) {
         for lane in delivery.lanes.indices where delivery.lanes[lane].canGo(at: time) {
             guard let since = delivery.lanes[lane].idleSince else {

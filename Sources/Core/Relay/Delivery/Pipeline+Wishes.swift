@@ -113,7 +113,7 @@ extension Lane {
         return askedUntil <= time
     }
 
-    /// As it stood when the last process ended. Times are monotonic nanoseconds.
+    /// Restores the lane as it stood when the last process ended. Times are monotonic nanoseconds.
     ///
     /// A fault that the operator had to mend may be the reason for the start: our own pause for it is not kept.
     fileprivate mutating func restore(

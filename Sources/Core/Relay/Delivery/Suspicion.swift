@@ -21,10 +21,11 @@ package struct Suspicion<Device: Hashable & Sendable>: Sendable {
     private var answers = 0
     /// Devices that have failed since it last answered.
     private(set) var witnesses = 0
-    /// Who brought them; those that nobody is known to have brought count as many.
+    /// The senders that brought the ``witnesses``; witnesses that nobody is known to have brought count as
+    /// one each.
     private var senders: Set<SenderID> = []
     private var unknownSenders = 0
-    /// Who has brought devices that failed, also before it last answered.
+    /// The senders that have brought devices that failed, also before the gateway last answered.
     private var suspects: Set<SenderID> = []
     /// How often witnesses have proved wrong, and when that was last (monotonic nanoseconds).
     private var mistakes = 0
@@ -32,7 +33,7 @@ package struct Suspicion<Device: Hashable & Sendable>: Sendable {
 
     /// Whoever has more devices that fail is suspected anew.
     static var most: Int { 4096 }
-    /// So many devices of one sender count as another sender.
+    /// The number of devices of one sender that count as another sender.
     private static var devicesPerSender: Int { 8 }
     private static var mostDoubts: Int { 4 }
     private static var memory: Duration { .seconds(600) }
@@ -50,7 +51,8 @@ package struct Suspicion<Device: Hashable & Sendable>: Sendable {
     func doubts(at time: Int64) -> Int { time - doubtedAt < Suspicion.memory.nanoseconds ? mistakes : 0 }
     /// Whether something has failed since the gateway last answered.
     var hasWitnesses: Bool { witnesses > 0 }
-    /// So many senders' devices have.
+    /// The number of senders whose devices have failed since the gateway last answered; many devices count as
+    /// more senders.
     var voices: Int { max(senders.count + unknownSenders, witnesses / Suspicion.devicesPerSender) }
 
     @discardableResult
@@ -96,6 +98,6 @@ package struct Suspicion<Device: Hashable & Sendable>: Sendable {
         doubtedAt = time
     }
 
-    /// They were right.
+    /// Notes that the witnesses were right.
     mutating func trust() { mistakes = 0 }
 }

@@ -16,7 +16,7 @@ package struct UpstreamOrder<Device: Hashable & Sendable>: Sendable {
         var awayUntil: Int64?
         /// Whether it is being called.
         var isTried = false
-        /// In a row.
+        /// The number of failures in a row.
         var failures = 0
         var suspicion = Suspicion<Device>()
     }
@@ -37,7 +37,7 @@ package struct UpstreamOrder<Device: Hashable & Sendable>: Sendable {
 
     package func isAside(_ index: Int) -> Bool { places[index].awayUntil != nil }
 
-    /// It surely takes nothing now.
+    /// Sets an upstream aside, which surely takes nothing now.
     ///
     /// - Returns: Whether there is another one to ask. If not, it stays.
     package mutating func setAside(_ index: Int, for asked: Duration? = nil, at time: Int64) -> Bool {
@@ -57,7 +57,7 @@ package struct UpstreamOrder<Device: Hashable & Sendable>: Sendable {
         return true
     }
 
-    /// Those that are to be called now, each once.
+    /// Takes the upstreams that are to be called now, each once.
     package mutating func takeDue(at time: Int64) -> [Int] {
         places.indices.filter { index in
             guard !places[index].isTried, let until = places[index].awayUntil, until <= time else {
@@ -75,13 +75,13 @@ package struct UpstreamOrder<Device: Hashable & Sendable>: Sendable {
         places[index].isTried = false
     }
 
-    /// It has judged a notification for this device: it works.
+    /// Notes that an upstream has judged a notification for this device: it works.
     package mutating func answered(_ index: Int, _ device: Device) {
         places[index].suspicion.answered(device)
         places[index].failures = 0
     }
 
-    /// It has said to this device, and surely taken nothing, that it works for nobody.
+    /// Notes that an upstream has said to this device, and surely taken nothing, that it works for nobody.
     ///
     /// - Parameter few: See ``Deferral/witnesses``.
     /// - Returns: Whether that is believed.
@@ -119,6 +119,6 @@ package struct UpstreamOrder<Device: Hashable & Sendable>: Sendable {
         if !detours.isEmpty { detours[id] = nil }
     }
 
-    /// When one of them is to be called next.
+    /// The time when one of the upstreams is to be called next.
     package var wakeAt: Int64? { places.lazy.filter { !$0.isTried }.compactMap(\.awayUntil).min() }
 }

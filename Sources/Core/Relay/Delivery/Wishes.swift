@@ -2,7 +2,7 @@
 package struct DeviceWish: Equatable, Sendable {
     package let token: Digest
     package let lane: LaneID
-    /// When it was asked.
+    /// The time when the gateway asked.
     package let since: Int64
     package let until: Int64
 
@@ -14,8 +14,8 @@ package struct DeviceWish: Equatable, Sendable {
     }
 }
 
-/// Until when gateways want single devices spared. A wish outlives what waits for its device: notifications that come
-/// later wait as long.
+/// The times until which gateways want single devices spared. A wish outlives what waits for its device:
+/// notifications that come later wait as long.
 ///
 /// Whoever chooses a gateway can have it wish something for any number of devices. A lane has an eighth of what is free
 /// and a few in any case; beyond that a wish holds only as long as something waits for the device.

@@ -78,7 +78,7 @@ package struct PreparedPush: Equatable, Sendable {
     package enum Expiry: Int64, Equatable, Sendable {
         /// The gateway keeps the push until the notification expires.
         case withNotification = 0
-        /// It is tried once.
+        /// The push is tried once.
         case atOnce = 1
         /// The gateway keeps the push for as long as it likes: the request says nothing of it.
         case unsaid = 2

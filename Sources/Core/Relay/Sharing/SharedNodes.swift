@@ -97,7 +97,7 @@ package struct SharedNodes: Equatable, Sendable {
 /// The shards that were taken over from nodes that did not give them up.
 package struct TakeOvers: Equatable, Sendable {
     package private(set) var count = 0
-    /// The number of their notifications that went out twice, at most.
+    /// The number of the shards' notifications that went out twice, at most.
     package private(set) var mayRepeat = 0
 
     package init() {}

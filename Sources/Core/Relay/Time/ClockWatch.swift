@@ -2,7 +2,7 @@
 package struct ClockRecord: Equatable, Sendable {
     /// The last time at which the clock was trusted.
     package var trusted: Int64
-    /// When it was set last; `nil`: never that is known of.
+    /// The time when the clock was set last; `nil`: never that is known of.
     package var setAt: Int64?
 
     package init(trusted: Int64, setAt: Int64? = nil) {
@@ -13,9 +13,9 @@ package struct ClockRecord: Equatable, Sendable {
 
 /// The time according to somebody who knows it.
 package struct ToldTime: Equatable, Sendable {
-    /// It was no earlier: milliseconds since 1970.
+    /// The time that it was at least, in milliseconds since 1970.
     package var unixMilliseconds: Int64
-    /// When that was said.
+    /// The time when that was said.
     package var monotonicNanoseconds: Int64
 
     package init(unixMilliseconds: Int64, monotonicNanoseconds: Int64) {
@@ -33,9 +33,10 @@ package struct ToldTime: Equatable, Sendable {
 struct ClockWatch {
     /// A smaller step is none: milliseconds.
     private static let step: Int64 = 60_000
-    /// So far from the last trusted time a clock has to prove itself: milliseconds. A start takes less.
+    /// The distance from the last trusted time beyond which a clock has to prove itself: milliseconds. A
+    /// start takes less.
     static let far: Int64 = 600_000
-    /// For so long it has to stand then.
+    /// The time for which a clock that is so far ahead has to stand.
     static let proof: Duration = .seconds(600)
 
     private var offset: Int64
@@ -88,7 +89,7 @@ struct ClockWatch {
         if now - standsSince >= ClockWatch.proof.nanoseconds { trustedOffset = offset }
     }
 
-    /// It is at least as late as somebody says. A clock that is about so late is trusted.
+    /// Takes word from somebody that it is at least so late. A clock that is about so late is trusted.
     mutating func hear(_ told: ToldTime) {
         let least = told.unixMilliseconds.subtractingReportingOverflow(told.monotonicNanoseconds / 1_000_000)
         guard isDoubted, !least.overflow, least.partialValue > trustedOffset else { return }
