@@ -5,7 +5,8 @@ import COpenSSL
 ///
 /// Owned by one thread.
 package final class AES256SIV {
-    /// With the key, and nothing else: each run begins with a copy, which costs a third of the key's set-up.
+    /// The cipher context with the key, and nothing else: each run begins with a copy, which costs a third of
+    /// the key's set-up.
     private let keyed = CipherContext()
     /// The form and the text of the running call: OpenSSL's SIV takes all at once.
     // Lent to nobody, as `Stream.output`.
@@ -13,7 +14,8 @@ package final class AES256SIV {
 
     /// Bytes that a sealed text has more.
     package static let overhead = 17
-    /// In front of the text: another form would have another one. So no text is empty, which OpenSSL's SIV does not take.
+    /// The byte in front of the text: another form would have another one. So no text is empty, which
+    /// OpenSSL's SIV does not take.
     private static let form: UInt8 = 1
 
     /// - Parameter key: At least 32 random bytes, from which its own are made for this purpose.

@@ -4,13 +4,13 @@ import COpenSSL
 struct MemoryBIO: ~Copyable {
     let handle: OpaquePointer
 
-    /// To be written.
+    /// Makes an empty file, to be written.
     init() {
         guard let handle = BIO_new(BIO_s_mem()) else { preconditionFailure("out of memory for a BIO") }
         self.handle = handle
     }
 
-    /// To be read.
+    /// Makes a file of these bytes, to be read.
     init(_ bytes: [UInt8]) {
         self.init()
         let code = bytes.isEmpty ? 0 : BIO_write(handle, bytes, CInt(clamping: bytes.count))

@@ -155,7 +155,7 @@ package enum MistakenFile {
 }
 
 extension [UInt8] {
-    /// Without the mark that programs of Windows write before UTF-8.
+    /// The bytes without the mark that programs of Windows write before UTF-8.
     package var withoutMark: ArraySlice<UInt8> {
         starts(with: [0xef, 0xbb, 0xbf]) ? dropFirst(3) : self[...]
     }

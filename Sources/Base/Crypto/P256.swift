@@ -180,7 +180,7 @@ extension Key {
         else { throw .unreadable(what: "P-256 point", reason: LibraryErrors.takeReason()) }
     }
 
-    /// In words, with its article.
+    /// The kind of the key in words, with its article.
     var kind: String {
         if EVP_PKEY_is_a(handle, "EC") == 1 {
             return "an elliptic curve key on \(group ?? "an unnamed curve")"

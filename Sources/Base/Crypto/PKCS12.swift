@@ -75,7 +75,7 @@ package enum PKCS12 {
         return try identity(key: key, certificate: certificate, others: others)
     }
 
-    /// In DER.
+    /// Whether the bytes are a certificate in DER.
     private static func isCertificate(_ bytes: [UInt8]) -> Bool {
         let certificate = bytes.withUnsafeBufferPointer { bytes in
             var start = bytes.baseAddress

@@ -21,7 +21,7 @@ package struct PassphraseSeal: Sendable {
 
     package static func isSealed(_ file: [UInt8]) -> Bool { file.starts(with: magic) }
 
-    /// In a form that is not known here.
+    /// Whether a file is sealed in a form that is not known here.
     package static func isSealedByNewer(_ file: [UInt8]) -> Bool {
         file.starts(with: anyMagic) && !isSealed(file)
     }

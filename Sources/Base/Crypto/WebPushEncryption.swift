@@ -25,7 +25,7 @@ package enum WebPushEncryption {
             sender: exchange.sender, salt: randomBytes(16))
     }
 
-    /// With a key and a salt that are given, as the examples of the RFC have them.
+    /// Seals a text with a key and a salt that are given, as the examples of the RFC have them.
     ///
     /// - Parameter key: Never used for anything else.
     package static func seal(

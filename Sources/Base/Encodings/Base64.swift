@@ -1,12 +1,12 @@
 /// Base64 (RFC 4648, section 4) and its form for URLs (section 5; RFC 7515), as strict as phones are: nothing between the
 /// digits, no bits left over.
 package enum Base64 {
-    /// With padding.
+    /// Encodes bytes with padding.
     package static func encode(_ bytes: [UInt8]) -> String {
         encode(bytes, digits: standard, isPadded: true)
     }
 
-    /// With `-` and `_`.
+    /// Encodes bytes with `-` and `_`, the form for URLs.
     package static func encodeForURL(_ bytes: [UInt8], isPadded: Bool = false) -> String {
         encode(bytes, digits: url, isPadded: isPadded)
     }
@@ -40,7 +40,7 @@ package enum Base64 {
         ASCII.letter(byte) | (byte &- UInt8(ascii: "/") < 11 ? 1 : 0) | ASCII.equal(byte, "+")
     }
 
-    /// At most two; of a text of four digits and more.
+    /// Returns the number of padding signs, at most two; only a text of four digits and more has any.
     private static func padding(of text: Span<UInt8>) -> Int {
         let count = text.count
         guard count >= 4, text[count - 1] == UInt8(ascii: "=") else { return 0 }

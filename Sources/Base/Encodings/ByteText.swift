@@ -42,7 +42,7 @@ extension String {
         utf8.count == other.utf8.count && withBytes { $0.hasSameBytes(as: other) }
     }
 
-    /// As much of the text as has room in so many bytes: whole characters of UTF-8.
+    /// Returns as much of the text as has room in so many bytes: whole characters of UTF-8.
     package func cut(toBytes limit: Int) -> String {
         guard utf8.count > limit else { return self }
         var end = utf8.index(startIndex, offsetBy: limit)
@@ -50,7 +50,7 @@ extension String {
         return String(self[..<end])
     }
 
-    /// With the letters of ASCII in lower case, and all others as they are.
+    /// The text with the letters of ASCII in lower case, and all others as they are.
     package var lowercasedASCII: String {
         String(decoding: utf8.map(ASCII.lowercased), as: UTF8.self)
     }
@@ -63,7 +63,7 @@ extension String {
         utf8.count <= limit && consists(of: ASCII.any) ? self : nil
     }
 
-    /// As ``name(limit:)``, in lower case.
+    /// Returns the text as ``name(limit:)`` does, in lower case.
     package func word(limit: Int = 64) -> String? {
         guard let name = name(limit: limit) else { return nil }
         return name.consists { 1 ^ ASCII.upperCase($0) } ? name : name.lowercasedASCII
@@ -72,12 +72,12 @@ extension String {
 
 // No generic code for both: a text's own iteration, which that uses, costs a hundred times as much as its bytes.
 extension Substring {
-    /// As ``Swift/String/name(limit:)``.
+    /// Returns the text as ``Swift/String/name(limit:)`` does.
     package func name(limit: Int = 64) -> String? {
         utf8.count <= limit ? String(self).name(limit: limit) : nil
     }
 
-    /// As ``Swift/String/word(limit:)``.
+    /// Returns the text as ``Swift/String/word(limit:)`` does.
     package func word(limit: Int = 64) -> String? {
         utf8.count <= limit ? String(self).word(limit: limit) : nil
     }

@@ -29,6 +29,6 @@ package enum CivilTime {
         )
     }
 
-    /// From 1 March of the year 0.
+    /// The number of days before 1970, from 1 March of the year 0.
     private static let daysBefore1970: Int64 = 719_468
 }

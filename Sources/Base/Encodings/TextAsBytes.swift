@@ -55,7 +55,7 @@ extension Substring {
         withBytes { $0.extracting(last: suffix.utf8.count).hasSameBytes(as: suffix) }
     }
 
-    /// As ``Swift/String/lowercased()``.
+    /// Returns the text in lower case, as ``Swift/String/lowercased()`` does.
     package func lowercased() -> String { String(self).lowercasedASCII }
 }
 

@@ -16,13 +16,13 @@ extension String {
         return try result.get()
     }
 
-    /// As ``Swift/Span/consists(of:)``.
+    /// Whether all bytes are of a kind, as ``Swift/Span/consists(of:)`` says.
     @inlinable @inline(__always)
     package func consists(of kind: (UInt8) -> UInt8) -> Bool { withBytes { $0.consists(of: kind) } }
 }
 
 extension Substring {
-    /// As ``Swift/String/withBytes(_:)``.
+    /// Lends the text's bytes, as ``Swift/String/withBytes(_:)`` does.
     @inlinable @inline(__always)
     package func withBytes<Value>(_ body: (Span<UInt8>) -> Value) -> Value {
         let result = unsafe utf8.withContiguousStorageIfAvailable { unsafe body($0.span) }
@@ -30,17 +30,17 @@ extension Substring {
         return result
     }
 
-    /// As ``Swift/Span/consists(of:)``.
+    /// Whether all bytes are of a kind, as ``Swift/Span/consists(of:)`` says.
     @inlinable @inline(__always)
     package func consists(of kind: (UInt8) -> UInt8) -> Bool { withBytes { $0.consists(of: kind) } }
 }
 
 extension Span<UInt8> {
-    /// As ``hasSameBytes(as:)``.
+    /// Whether the bytes are those of a text, as ``hasSameBytes(as:)`` compares them.
     @inlinable @inline(__always)
     package func hasSameBytes(as text: String) -> Bool { text.withBytes { hasSameBytes(as: $0) } }
 
-    /// As ``starts(with:)``.
+    /// Whether the bytes of a text are the first ones, as ``starts(with:)`` compares them.
     @inlinable @inline(__always)
     package func starts(with text: String) -> Bool { text.withBytes { starts(with: $0) } }
 }

@@ -4,7 +4,7 @@ import Encodings
 enum HTTPBodyDecoder {
     case length(Int)
     case chunked(HTTPChunkDecoder)
-    /// Until the stream's end: for clients only.
+    /// A body until the stream's end: for clients only.
     case untilEnd(limit: Int)
 
     static func chunked(limit: Int) -> HTTPBodyDecoder { .chunked(HTTPChunkDecoder(limit: limit)) }

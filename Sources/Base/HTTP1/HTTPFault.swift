@@ -6,7 +6,8 @@ package enum HTTPFault: Error, Equatable {
     case headTooLarge(limit: Int)
     case tooManyFields(limit: Int)
     case bodyTooLarge(limit: Int)
-    /// Not `METHOD target HTTP/x.y` (or `HTTP/x.y status text`): also HTTP/0.9 and a TLS hello.
+    /// The first line is not `METHOD target HTTP/x.y` (or `HTTP/x.y status text`): also HTTP/0.9 and a TLS
+    /// hello.
     case badStartLine
     /// HTTP, but not 1.x: also the preface of HTTP/2.
     case unsupportedVersion
@@ -22,7 +23,7 @@ package enum HTTPFault: Error, Equatable {
     case foldedField
     /// Missing in HTTP/1.1, given twice, or no host at all.
     case badHost
-    /// Not a number, or given more than once, even with the same value.
+    /// The Content-Length is not a number, or is given more than once, even with the same value.
     case badContentLength
     /// Content-Length beside Transfer-Encoding: the way to smuggle a request past a proxy.
     case conflictingLengths

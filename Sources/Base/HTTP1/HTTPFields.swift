@@ -45,7 +45,7 @@ package struct HTTPFields: Sendable {
         marks.append(Mark(name: name, value: value))
     }
 
-    /// From now on the field of that name (in lower case) has this value, whether there was one or not.
+    /// Gives the field of that name (in lower case) this value from now on, whether there was one or not.
     mutating func replace(_ name: String, by value: ArraySlice<UInt8>) {
         let own = marks
         marks = own.filter { !has($0, name) }
@@ -132,7 +132,7 @@ extension HTTPFields: Equatable {
 }
 
 extension Collection<UInt8> where SubSequence: BidirectionalCollection<UInt8> {
-    /// Without blanks and tabs at both ends.
+    /// The bytes without blanks and tabs at both ends.
     package var trimmingBlanks: SubSequence.SubSequence {
         let start = drop(while: \.isBlank)
         let end = start.lastIndex { !$0.isBlank }

@@ -1,6 +1,7 @@
 /// Bounds of one message, in bytes unless said otherwise.
 package struct HTTPLimits: Equatable, Sendable {
-    /// From the first byte of the request line to the empty line, both included. Also bounds the request line.
+    /// The head, from the first byte of the request line to the empty line, both included. Also bounds the
+    /// request line.
     package var head: Int
     /// Number of header fields.
     package var fields: Int

@@ -2,17 +2,19 @@ import Encodings
 
 /// One request: what a client sent, or what we are about to send as one.
 package struct HTTPRequest: Equatable, Sendable {
-    /// As sent: methods tell upper from lower case.
+    /// The method as sent: methods tell upper from lower case.
     package var method: String
-    /// As sent, still percent-encoded: from the first slash up to the question mark; `*` for the server as a whole.
+    /// The path as sent, still percent-encoded: from the first slash up to the question mark; `*` for the
+    /// server as a whole.
     package var path: String
-    /// As sent, still percent-encoded, without the question mark; `nil` where there is none.
+    /// The query as sent, still percent-encoded, without the question mark; `nil` where there is none.
     package var query: String?
     package var fields: HTTPFields
     package var body: [UInt8]
     /// Whether the client takes further answers on this connection.
     package var isKeptAlive: Bool
-    /// By which the server tells senders apart: one number for each circuit, address or connection; 0: not known.
+    /// The number by which the server tells senders apart: one for each circuit, address or connection; 0:
+    /// not known.
     package var sender = 0
 
     package init(

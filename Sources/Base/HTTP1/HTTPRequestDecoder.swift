@@ -60,7 +60,7 @@ package struct HTTPRequestDecoder {
         return standing
     }
 
-    /// As ``next()``.
+    /// Returns the next whole request, as ``next()`` does.
     ///
     /// - Parameters:
     ///   - standing: What it holds afterwards.

@@ -101,7 +101,7 @@ extension [UInt8] {
         append("\r\n")
     }
 
-    /// In one run: room is made for all its bytes at once.
+    /// Appends a text in one run: room is made for all its bytes at once.
     mutating func append(_ text: String) { text.withBytes { append($0) } }
 
     private mutating func append(_ bytes: Span<UInt8>) {

@@ -5,9 +5,9 @@ import Encodings
 package enum WebSocketMessage: Equatable, Sendable {
     case text(String)
     case ping([UInt8])
-    /// With the bytes of the ping that it answers, if it answers one.
+    /// A pong with the bytes of the ping that it answers, if it answers one.
     case pong([UInt8])
-    /// With the code of section 7.4; `nil`: none was given.
+    /// A close with the code of section 7.4; `nil`: none was given.
     case close(code: UInt16?)
 
     /// The message as one frame.

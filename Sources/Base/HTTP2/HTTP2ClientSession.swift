@@ -4,7 +4,7 @@ import Glibc
 /// An answer, whole.
 package struct HTTP2Response: Sendable {
     package let status: Int
-    /// Without `:status`.
+    /// The header fields without `:status`.
     package let headers: HTTP2Headers
     package let body: [UInt8]
 }

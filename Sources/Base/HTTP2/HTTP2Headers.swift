@@ -9,8 +9,8 @@ package struct HTTP2Headers: Sendable {
         case automatic
         /// A literal that no one on the way may keep either ("never indexed", RFC 7541, 6.2.3): for device tokens.
         case never
-        /// As ``never``, and not compressed: for what is long, and has another value each time. Its bytes cost less than to
-        /// make them fewer. Such fields are added behind all others.
+        /// A literal as ``never``, and not compressed: for what is long, and has another value each time. Its
+        /// bytes cost less than to make them fewer. Such fields are added behind all others.
         case verbatim
     }
 
@@ -101,7 +101,7 @@ package struct HTTP2Headers: Sendable {
         plainEnd = Int(offset) + others.plainEnd
     }
 
-    /// For names that are known only at run time; in lower case.
+    /// Adds a field whose name is known only at run time; the name is in lower case.
     package mutating func add(name: String, _ value: String, _ indexing: Indexing = .automatic) {
         let begin = bytes.count
         if indexing == .verbatim { HTTP2Headers.beginLiteral(nameLength: name.utf8.count, in: &bytes) }

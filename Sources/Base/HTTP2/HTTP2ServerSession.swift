@@ -2,13 +2,13 @@ import CNGHTTP2
 
 /// A request, whole.
 package struct HTTP2Request: Sendable {
-    /// With the pseudo-header fields.
+    /// The header fields with the pseudo-header fields.
     package let headers: HTTP2Headers
     package let body: [UInt8]
 }
 
 package enum HTTP2ServerEvent: Sendable {
-    /// To be answered, or reset, or left without an answer.
+    /// A request to be answered, or reset, or left without an answer.
     case request(stream: Int32, HTTP2Request)
     /// The client withdrew a request that was not answered yet, or its connection ended.
     case withdrawn(stream: Int32, HTTP2ErrorCode)

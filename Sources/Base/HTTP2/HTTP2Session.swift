@@ -13,7 +13,8 @@ package class HTTP2Session {
 
     // Owned, freed in deinit. Set once in `init`, after `self` exists, as nghttp2 keeps a pointer to it.
     private(set) final var handle: OpaquePointer!
-    /// As many as were ever open at once; nghttp2 holds a pointer to each open one, as the stream's user data.
+    /// The stream objects, as many as were ever open at once; nghttp2 holds a pointer to each open one, as
+    /// the stream's user data.
     // These two are lent to nobody, as `Stream.output`.
     @exclusivity(unchecked) private var streams: [HTTP2Stream] = []
     @exclusivity(unchecked) private var spareStreams: [HTTP2Stream] = []
@@ -75,7 +76,7 @@ package class HTTP2Session {
     /// The peer has said all it wants on that stream.
     func streamCompleted(_ stream: HTTP2Stream) {}
     func note(_ event: HTTP2ConnectionEvent) {}
-    /// For a stream that the peer has opened; `nil`: it may not.
+    /// Returns the object for a stream that the peer has opened; `nil`: the peer may not open it.
     func newStream(_ id: Int32) -> HTTP2Stream? { nil }
 
     // MARK: Bytes

@@ -10,7 +10,7 @@ final class HTTP2Stream {
     var status = 0
     /// The headers and body that came and are kept; `nil` as long as there are none.
     var content: Content?
-    /// As HTTP/2 counts all header fields that came, kept or not.
+    /// The size of all header fields that came, kept or not, as HTTP/2 counts it.
     var listSize = 0
     var outgoing: [UInt8] = []
     var outgoingOffset = 0
@@ -58,7 +58,7 @@ final class HTTP2Stream {
         isSent = false
     }
 
-    /// As nghttp2 holds it: valid as long as the session that owns it.
+    /// The pointer to the stream as nghttp2 holds it: valid as long as the session that owns it.
     var pointer: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
 
     static func of(_ pointer: UnsafeMutableRawPointer?) -> HTTP2Stream? {

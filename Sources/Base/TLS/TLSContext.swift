@@ -29,7 +29,7 @@ package final class TLSContext: @unchecked Sendable {
     /// freed in deinit: no session outlives its context.
     private let protocolList: UnsafeMutableBufferPointer<UInt8>
 
-    /// For clients.
+    /// Makes a context for clients.
     ///
     /// - Parameters:
     ///   - protocols: for ALPN, the preferred first, such as `h2`. Empty: no ALPN.
@@ -51,8 +51,9 @@ package final class TLSContext: @unchecked Sendable {
         }
     }
 
-    /// For servers. With TLS 1.2 only what keeps past connections secret when the key is lost, and no CBC: ECDHE with an
-    /// AEAD cipher. No session tickets: their key would be another one to lose, and connections live long.
+    /// Makes a context for servers. With TLS 1.2 it takes only what keeps past connections secret when the
+    /// key is lost, and no CBC: ECDHE with an AEAD cipher. No session tickets: their key would be another one
+    /// to lose, and connections live long.
     ///
     /// - Parameters:
     ///   - protocols: for ALPN, the preferred first; a client that offers only others is refused.
@@ -146,7 +147,7 @@ extension TLSContext {
         }
     }
 
-    /// At least one, each to be freed by the caller.
+    /// Reads the certificates of a text, at least one, each to be freed by the caller.
     ///
     /// - Throws: Also when a later one can't be read: a chain that is cut short would be found out by clients only.
     private static func certificates(in pem: [UInt8], what: String) throws(TLSError) -> [OpaquePointer] {

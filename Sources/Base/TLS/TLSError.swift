@@ -17,7 +17,7 @@ package enum TLSError: Error, Equatable, Sendable {
 package enum TrustFault: Equatable, Sendable {
     case expired
     case notYetValid
-    /// For another host name or address.
+    /// The certificate is for another host name or address.
     case wrongName
     /// Signed by itself, and not among the trusted.
     case selfSigned
