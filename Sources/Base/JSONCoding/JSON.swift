@@ -18,8 +18,9 @@ package enum JSON: Sendable {
     case array([JSON])
     case object(Object)
 
-    /// In one document, those within others counted too: four times as many as a list of the most tokens that an endpoint
-    /// takes. Each costs up to a microsecond, and a document must cost the event loop no more than 5 ms.
+    /// The most values in one document, those within others counted too: four times as many as a list of the
+    /// most tokens that an endpoint takes. Each costs up to a microsecond, and a document must cost the event
+    /// loop no more than 5 ms.
     package static let mostValues = 4_000
 }
 

@@ -39,7 +39,7 @@ extension JSON {
             Object(members.filter { isIncluded(($0.key.wrappedValue, $0.value)) })
         }
 
-        /// With the members of `other`, in place of its own where both have a key.
+        /// Returns the object with the members of `other`, in place of its own where both have a key.
         package func merging(_ other: Object) -> Object {
             Object(members.merging(other.members) { _, new in new })
         }

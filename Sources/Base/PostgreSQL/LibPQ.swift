@@ -2,7 +2,7 @@ import CPostgreSQL
 
 /// libpq, found when it is asked for.
 enum LibPQ {
-    /// Its functions; they live as long as the process.
+    /// Returns libpq's functions, which live as long as the process.
     static func load() throws(PostgreSQLError) -> UnsafePointer<onionbell_libpq> {
         var why: UnsafePointer<CChar>?
         if let functions = onionbell_load_libpq(&why) { return functions }

@@ -1,6 +1,6 @@
 /// One column of many rows, as PostgreSQL takes an array in binary: all that a statement with `unnest` or `ANY` needs.
 package struct PostgreSQLArray {
-    /// As PostgreSQL numbers its types for good.
+    /// A type of elements, with the number that PostgreSQL has given it for good.
     package enum Element: UInt32 {
         case bytes = 17
         case integer = 20

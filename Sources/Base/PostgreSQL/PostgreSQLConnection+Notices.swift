@@ -2,7 +2,8 @@ import CPostgreSQL
 
 /// Notices between sessions, outside transactions. One may get lost with the connection.
 extension PostgreSQLConnection {
-    /// To be watched while nothing is asked: what comes then is a notice, or the end of the connection.
+    /// The connection's socket, to be watched while nothing is asked: what comes then is a notice, or the end
+    /// of the connection.
     package var socket: Int32? { handle.map { libpq.socket($0) } }
 
     /// Sends a statement's run as a transaction of its own, which nobody waits for: whether it was done is never known.

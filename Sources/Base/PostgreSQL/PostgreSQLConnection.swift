@@ -19,7 +19,7 @@ package final class PostgreSQLConnection {
     private(set) var unanswered: [Expected] = []
     /// The first failure since the last ``settle()``.
     private var failure: PostgreSQLError?
-    /// From ``begin()`` to its end.
+    /// Whether a transaction is open: from ``begin()`` to its end.
     package private(set) var isInTransaction = false
     /// Runs on each new connection before all else.
     package var onConnected: ((PostgreSQLConnection) throws(PostgreSQLError) -> Void)?

@@ -4,10 +4,10 @@ import CPostgreSQL
 package final class PostgreSQLStatement {
     let text: String
     var name = ""
-    /// In which of the connections made so far; 0: in none.
+    /// The number of the connection that it is prepared on, among those made so far; 0: none.
     var preparedIn = 0
     private let connection: PostgreSQLConnection
-    /// By index less one; they stay until they are bound anew.
+    /// The bound values, by index less one; they stay until they are bound anew.
     private var values: [Value]
     private var room: [UInt8] = []
     // Owned: the rows of the last run, cleared when there are others and in deinit.
@@ -155,7 +155,7 @@ package final class PostgreSQLStatement {
         result.map { connection.libpq.getisnull($0, row, column) == 1 } ?? true
     }
 
-    /// As the server sent it: integers in network byte order, texts and bytes as they are.
+    /// Lends a value as the server sent it: integers in network byte order, texts and bytes as they are.
     package func withBytes<Result>(_ column: Int32, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         guard let result, let bytes = connection.libpq.getvalue(result, row, column) else {
             return body(UnsafeRawBufferPointer(start: nil, count: 0))

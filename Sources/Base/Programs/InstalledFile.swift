@@ -2,8 +2,8 @@ import Glibc
 
 /// Finds what comes with the program.
 package enum InstalledFile {
-    /// In `share/onionbell` of the installation, else beside the program, else in a directory above it: the checkout that
-    /// it was built in.
+    /// Returns the path of a file: in `share/onionbell` of the installation, else beside the program, else in
+    /// a directory above it: the checkout that it was built in.
     ///
     /// - Parameters:
     ///   - installed: its name in `share/onionbell`.

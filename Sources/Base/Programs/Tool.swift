@@ -3,7 +3,7 @@ import Reactor
 /// Why a program has not done what it was run for.
 package enum ToolError: Error, Equatable, CustomStringConvertible {
     case notStarted(SystemError)
-    /// With the end of what it wrote.
+    /// The program has not ended well. `output` is the end of what it wrote.
     case ended(String, ChildExit, output: String)
 
     package var description: String {
@@ -39,12 +39,12 @@ package final class Tool {
         }
     }
 
-    /// For one that takes too long.
+    /// Kills a program that takes too long.
     package func kill() {
         if exit == nil { child.signal(9) }
     }
 
-    /// Its output, line by line, once it has ended well.
+    /// Returns the program's output, line by line, once it has ended well.
     package func finish() async throws(ToolError) -> [String] {
         if exit == nil { await withUnsafeContinuation { waiter = $0 } }
         guard exit == .exited(0) else {

@@ -34,7 +34,7 @@ package actor EventLoop {
 
     private static let clockError = Atomic<Int64>(0)
 
-    /// From now on this machine's wall clock is taken to be so many milliseconds ahead of the time.
+    /// Takes this machine's wall clock to be so many milliseconds ahead of the time from now on.
     package nonisolated static func takeWallClock(toBeAhead milliseconds: Int64) {
         clockError.store(milliseconds, ordering: .relaxed)
     }

@@ -51,7 +51,7 @@ package struct PrivateDirectory: ~Copyable {
         }
     }
 
-    /// At most `limit` bytes; a longer file is an error (`EFBIG`).
+    /// Reads a file of at most `limit` bytes; a longer one is an error (`EFBIG`).
     package func read(_ name: String, limit: Int) throws(SystemError) -> [UInt8] {
         // Nobody may have us wait for the other end of a pipe.
         let file = openat(directory.number, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)

@@ -42,7 +42,7 @@ package enum PrivateFile {
         }
     }
 
-    /// At most `limit` bytes; a longer file is an error (`EFBIG`).
+    /// Reads a file of at most `limit` bytes; a longer one is an error (`EFBIG`).
     package static func read(_ path: String, limit: Int) throws(SystemError) -> [UInt8] {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw SystemError("open \(path)") }

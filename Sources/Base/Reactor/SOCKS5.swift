@@ -147,7 +147,8 @@ package struct SOCKS5Handshake {
     private let credentials: SOCKS5Credentials?
     private let request: [UInt8]
     private var state = State.method
-    /// At most one reply, 262 bytes, and what the far side sent behind it in the same read.
+    /// The bytes that came and are not taken yet: at most one reply, 262 bytes, and what the far side sent
+    /// behind it in the same read.
     private var pending: [UInt8] = []
 
     package init(host: String, port: UInt16, credentials: SOCKS5Credentials? = nil) throws(SOCKS5Error) {

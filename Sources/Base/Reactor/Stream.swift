@@ -326,7 +326,7 @@ package final class Stream {
     }
 
     private var lingerEnd: Int64 = 0
-    /// For all last words together, in nanoseconds.
+    /// The longest time for all last words together, in nanoseconds.
     private static let longestFarewell: Int64 = 30_000_000_000
 
     /// Streams whose owners have let go of them and that still have something to send.

@@ -7,7 +7,8 @@ package final class Turns {
     /// - Parameter most: Pieces of work in one turn.
     package init(of most: Int) { self.most = most }
 
-    /// To be awaited before each piece: returns at once while this turn may do more.
+    /// Waits for the next turn, or returns at once while this turn may do more. To be awaited before each
+    /// piece.
     package func next() async {
         done += 1
         guard done > most else { return }

@@ -13,7 +13,7 @@ package final class WorkThread: SerialExecutor {
     private struct State: Sendable {
         var jobs: [UnownedJob] = []
         var isEnding = false
-        /// And nobody has woken it.
+        /// Whether the thread waits, and nobody has woken it.
         var isWaiting = false
         var watched: (descriptor: Int32, whenReadable: @Sendable () -> Void)?
 

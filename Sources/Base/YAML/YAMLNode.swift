@@ -4,7 +4,7 @@ package struct YAMLNode: Equatable, Sendable {
         /// - Parameter isPlain: written without quotes and not as a block.
         case scalar(String, isPlain: Bool)
         case sequence([YAMLNode])
-        /// In the document's order; no two keys are alike.
+        /// The entries in the document's order; no two keys are alike.
         case mapping([Entry])
     }
 
@@ -14,7 +14,7 @@ package struct YAMLNode: Equatable, Sendable {
     }
 
     package let content: Content
-    /// From 1.
+    /// The number of the node's line, from 1.
     package let line: Int
 
     /// The text of a single value.
