@@ -18,9 +18,9 @@ package enum GatewayAssembly {
     struct AppGateways {
         let app: String
         let lanes: [Lane]
-        /// For a lane to an origin; `nil`: there can be none.
+        /// Opens a gateway for a lane to an origin; `nil`: there can be none.
         let open: @EventLoop (LaneHost) -> (any Gateway)?
-        /// As they were when they were read.
+        /// The app's files of credentials as they were when they were read.
         let files: CredentialFiles
         let reload: @EventLoop (any ConfiguredApp, @escaping FileReader) async throws(SettingsFault) -> Void
 

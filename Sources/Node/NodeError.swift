@@ -6,7 +6,7 @@ package enum NodeError: Error, CustomStringConvertible {
     case unavailable(String)
     /// Asked to stop before it had started.
     case stopped
-    /// Its owner has asked for another start.
+    /// The node's owner has asked for another start.
     case restarting
 
     package var exitStatus: Int32 {

@@ -3,11 +3,11 @@ import Reactor
 /// The parts that a start has opened so far, closed by a stop at whatever point the start has come to.
 @EventLoop
 final class OpenParts {
-    /// Those of a stage end together, when those of the stage before have ended.
+    /// A stage of the stop. Its parts end together, when those of the stage before have ended.
     enum Stage: Int, CaseIterable {
         /// Nothing is taken over any more.
         case watches
-        /// They close and answer what they took.
+        /// The doors close and answer what they took.
         case doors
         /// Running commits and requests end. What is not delivered stays in the outbox.
         case store

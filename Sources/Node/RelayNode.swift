@@ -25,7 +25,7 @@ final class RelayNode {
     let certificates: CertificateWatch
     let invitations: InvitationWatch
     let watchman: Watchman
-    /// As tor was started.
+    /// The programs for bridges, as they were named when tor was started.
     let transports: TransportPrograms
     /// Ends the node for another start.
     let restart: @EventLoop () -> Void

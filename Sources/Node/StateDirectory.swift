@@ -23,7 +23,7 @@ package struct StateDirectory: ~Copyable {
 
     /// A link into the console, as long as the node has no owner.
     var consoleLink: String { path + "/console-link" }
-    /// Who has entered the console.
+    /// The file of who has entered the console.
     var consoleOwner: String { path + "/console-owner" }
     /// Digests of the tokens for widgets.
     var consoleWidgets: String { path + "/console-widgets" }
@@ -46,7 +46,7 @@ package struct StateDirectory: ~Copyable {
     ]
 
     package static func onionKey(in path: String) -> String { path + "/onion-key" }
-    /// Who is invited to the node.
+    /// The directory of those who are invited to the node.
     package static func peers(in path: String) -> String { path + "/peers" }
     package static func vapidKey(in path: String) -> String { "\(path)/\(WebPushApp.keyName)" }
     package static func outbox(in path: String) -> String { path + "/outbox.sqlite" }
@@ -111,7 +111,7 @@ package struct StateDirectory: ~Copyable {
         return (try? PrivateFile.names(in: path).isEmpty) != true
     }
 
-    /// For `doctor`, which looks at the node's process: a note that only counts while the lock is held.
+    /// Notes the process for `doctor`, which looks at it: the note only counts while the lock is held.
     private static func note(_ processID: pid_t, in lock: borrowing Descriptor) throws(SystemError) {
         let text = Array("\(processID)\n".utf8)
         guard ftruncate(lock.number, 0) == 0 else { throw SystemError("empty the note of the process") }
@@ -144,9 +144,9 @@ package struct StateDirectory: ~Copyable {
 
     /// A node that runs.
     package struct Running {
-        /// As it noted; `nil`: it has not yet.
+        /// The process as the node noted it; `nil`: it has not yet.
         package var processID: pid_t?
-        /// When it noted that, in seconds since 1970.
+        /// The time at which the node noted that, in seconds since 1970.
         package var startedAt: Int64
     }
 
@@ -196,7 +196,8 @@ package struct StateDirectory: ~Copyable {
         try key("status-key", in: path, without: "the registrations of phones")
     }
 
-    /// By which push services know the node; made at the start of a node with an app for browsers.
+    /// Reads the key by which push services know the node; made at the start of a node with an app for
+    /// browsers.
     func vapidKey() throws(NodeError) -> VAPIDKey {
         let file = StateDirectory.vapidKey(in: path)
         do {

@@ -12,8 +12,9 @@ import Tor
 final class DoorListeners {
     /// A door, and where it is served.
     struct PlacedDoor {
-        /// For clients from the onion address, and for others.
+        /// The door for clients from the onion address.
         let door: any HTTPDoor
+        /// The door for other clients.
         let worldDoor: any HTTPDoor
         let places: [DoorPlace]
         /// Bytes of the largest body that it takes.
@@ -24,17 +25,17 @@ final class DoorListeners {
 
     private let settings: Settings
     private let sockets: DoorSockets
-    /// By which clients come to the places on the onion address.
+    /// The circuits by which clients come to the places on the onion address.
     private let circuits: Circuits
     private let room: BufferRoom
     /// Clients at endpoints for the world, by their addresses.
     let addresses: Circuits
     private(set) var servers: [HTTPServer] = []
-    /// Those with limits of their own, by name.
+    /// The doors with limits of their own, by name.
     private(set) var limited: [(name: String, doors: [LimitedDoor])] = []
     /// The certificate of the `https://` listeners, the console's too.
     let certificate: ServerCertificate?
-    /// As they were when they were read.
+    /// The files of the certificate and its key as they were when they were read.
     private let files: CredentialFiles
     private let log: Logger
     private var hasToldOfUnknownClients = false

@@ -9,15 +9,15 @@ import Tor
 final class NodeDoors {
     let peers: PeerDoor
     let listeners: DoorListeners
-    /// Those of ``ConfiguredDoors``.
+    /// The open doors of ``ConfiguredDoors``.
     let others: [OpenedDoor]
     let circuits: Circuits
-    /// For the buffers of all doors' connections.
+    /// The room for the buffers of all doors' connections.
     let room: BufferRoom
     /// The virtual ports that lead to them.
     let ports: [VirtualPort]
     private let own: OwnDoors
-    /// Those that tor was asked to close.
+    /// The circuits that tor was asked to close.
     private var closedCircuits = LastMinute()
 
     init(

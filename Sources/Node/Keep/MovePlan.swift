@@ -7,7 +7,7 @@ struct MovePlan: Sendable {
     enum Fate: String {
         /// The backup's are taken.
         case taken
-        /// They are the same already.
+        /// The settings are the same already.
         case same
         /// The owner wants to keep those that are here.
         case kept
@@ -15,7 +15,7 @@ struct MovePlan: Sendable {
         case left
     }
 
-    /// With the settings as they are to be written.
+    /// The backup with the settings as they are to be written.
     private(set) var backup: NodeBackup
     private let fate: Fate
     /// Why they are left.

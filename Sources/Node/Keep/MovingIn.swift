@@ -40,7 +40,7 @@ enum MovingIn {
         try PrivateFile.write(backup.text, to: file(in: stateDirectory), replacing: true)
     }
 
-    /// At the start, before anything of the node is read but its settings.
+    /// Moves the staged backup in at the start, before anything of the node is read but its settings.
     ///
     /// - Returns: The address that the node has from now on; `nil`: there is nothing to do.
     static func finish(_ settings: Settings, settingsFile: String) throws(NodeError) -> String? {

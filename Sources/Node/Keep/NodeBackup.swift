@@ -14,7 +14,7 @@ import Tor
 /// Waiting notifications are not in it: it would ring a second time.
 package struct NodeBackup: Sendable {
     package enum Fault: Error {
-        /// It is no such file, or somebody has written it who did not know how.
+        /// The file is no backup, or somebody has written it who did not know how.
         case unreadable
         case newer
         /// Or it was changed or cut.
@@ -45,7 +45,7 @@ package struct NodeBackup: Sendable {
     var keys: [ByteText: Secret] = [:]
     /// Files of the directory; `nil`: the node is public.
     var peers: [ByteText: [UInt8]]?
-    /// By their paths: relative to the settings' directory, or absolute.
+    /// The files of credentials by their paths: relative to the settings' directory, or absolute.
     var credentials: [ByteText: Secret] = [:]
     package var tables: [KeptTable] = []
 
@@ -154,7 +154,7 @@ package struct NodeBackup: Sendable {
         return peers
     }
 
-    /// It is written to: no way up, and nothing that ends a line.
+    /// Whether a path may be written to: no way up, and nothing that ends a line.
     private static func isPath(_ path: String) -> Bool {
         guard (1...1024).contains(path.utf8.count), path.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F })
         else { return false }

@@ -83,7 +83,8 @@ extension NodeCalls {
         return HTTPResponse(status: 200, json: plan.json(canRestart: node.host.isSupervised))
     }
 
-    /// Only a node that has nothing of its own yet, or the same node, moves in.
+    /// Refuses the backup of another node: only a node that has nothing of its own yet, or the same node,
+    /// moves in.
     ///
     /// - Returns: This node's address.
     private func refuseAnother(_ backup: NodeBackup) async throws(CallRefusal) -> String {
@@ -138,7 +139,7 @@ extension NodeCalls {
 
     // MARK: Restarting
 
-    /// By its own end, after the answer, where somebody starts it again.
+    /// Restarts the node by its own end, after the answer, where somebody starts it again.
     private func restart() throws(CallRefusal) -> HTTPResponse {
         guard node.host.isSupervised else {
             throw CallRefusal(
@@ -188,7 +189,8 @@ private struct WantedMove: Sendable {
     }
 }
 
-/// When the last copy was made: the file `backup-made` of the state directory, with seconds since 1970.
+/// The time at which the last copy was made: the file `backup-made` of the state directory, with seconds
+/// since 1970.
 private enum BackupTime {
     @FileThread
     static func read(_ directory: String) -> Int64? {

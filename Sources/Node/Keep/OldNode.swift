@@ -12,7 +12,7 @@ enum OldNode: Equatable {
     /// Nobody could be asked; why.
     case unknown(String)
 
-    /// For a circuit of its own to the address.
+    /// The longest time for a circuit of its own to the address.
     private static let patience: Duration = .seconds(60)
 
     /// Calls the address by this node's tor.

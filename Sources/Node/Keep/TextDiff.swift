@@ -41,7 +41,8 @@ enum TextDiff {
         }
     }
 
-    /// By the longest common subsequence; what is too long for that goes as a whole and comes as a whole.
+    /// Compares by the longest common subsequence; what is too long for that goes as a whole and comes as a
+    /// whole.
     private static func compare(_ before: [ByteText], _ after: [ByteText]) -> [Line] {
         guard before.count + after.count <= mostCompared else {
             return before.map { Line(kind: .removed, text: $0.wrappedValue) }
@@ -78,7 +79,7 @@ enum TextDiff {
         return lines
     }
 
-    /// Without what is far from any change.
+    /// Returns the lines without what is far from any change.
     private static func near(_ lines: [Line]) -> [Line] {
         var isNear = [Bool](repeating: false, count: lines.count)
         for (index, line) in lines.enumerated() where line.kind != .same {

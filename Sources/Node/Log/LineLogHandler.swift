@@ -48,7 +48,8 @@ struct LineLogHandler: LogHandler {
     }
 }
 
-/// From which level on lines are written: one for all loggers, so that it can be changed while they are used.
+/// The level from which on lines are written: one for all loggers, so that it can be changed while they are
+/// used.
 final class LogLevel: Sendable {
     private let shared: Mutex<Logger.Level>
 

@@ -15,7 +15,7 @@ struct LogFormat: Equatable {
         self.isForJournal = isForJournal
     }
 
-    /// That of standard error.
+    /// Returns the format of standard error.
     ///
     /// systemd names the stream that it connected in `JOURNAL_STREAM`, as device and inode in decimal
     /// (systemd.exec(5)). A program may inherit the variable and have another standard error, so both are compared.

@@ -31,7 +31,7 @@ extension Settings {
         onion.publicAddress.isEmpty ? own?.description : onion.publicAddress
     }
 
-    /// By which clients come to the onion address.
+    /// The settings of the circuits by which clients come to the onion address.
     var onionCircuits: Circuits.Settings {
         var circuits = circuits
         circuits.areTold = isGuarded

@@ -5,7 +5,7 @@ import Reactor
 /// The programs that a torrc names for bridges (pluggable transports). Tor does not look whether one is there, and without
 /// it never comes into the network.
 struct TransportPrograms {
-    /// By the transports that bridges use; `nil`: no line names a program.
+    /// The programs by the transports that bridges use; `nil`: no line names a program.
     private(set) var programs: [String: String?] = [:]
 
     init() {}

@@ -20,7 +20,7 @@ final class NodeHistory {
 
     /// An outage of so long is seen.
     private static let checkInterval: Duration = .seconds(10)
-    /// So much is lost when the process is killed.
+    /// The time between two saves. So much is lost when the process is killed.
     private static let saveInterval: Duration = .seconds(300)
 
     /// - Parameter path: Of the file that carries it over a restart. One that can't be read is as good as none.
@@ -39,7 +39,7 @@ final class NodeHistory {
         }
     }
 
-    /// With what has happened in this minute so far.
+    /// Returns the history with what has happened in this minute so far.
     func upToNow() -> History {
         let totals = History.Totals(doors: dispatcher.doors.map(\.figures), lanes: dispatcher.laneTotals)
         history.read(totals, waiting: dispatcher.waiting, at: NodeHistory.minute)

@@ -65,8 +65,8 @@ extension RelayNode {
         return outbox
     }
 
-    /// Those that are configured, then those for which something is left from before. Lanes to origins are reported
-    /// together, as their service shows them.
+    /// Returns the lanes that are configured, then those for which something is left from before. Lanes to
+    /// origins are reported together, as their service shows them.
     private func laneReports(at now: Int64) -> [Report.Lane] {
         var reports = settings.apps.flatMap { app -> [Report.Lane] in
             app.settings.hosts.map { Report.Lane(app: app.name, host: $0, service: app.service.name) }

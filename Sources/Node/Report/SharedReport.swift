@@ -3,7 +3,7 @@ import Overview
 import Reactor
 import Relay
 
-/// Who shares the node's database, for whoever looks.
+/// Returns who shares the node's database, for whoever looks.
 @EventLoop
 func sharedReport(of dispatcher: Dispatcher, at report: Report) -> Report.Shared? {
     guard let sharing = dispatcher.sharing else { return nil }

@@ -37,7 +37,7 @@ package enum VersionText {
         return String(decoding: bytes.prefix { (0x20..<0x7f).contains($0) }, as: UTF8.self)
     }
 
-    /// When a file was written, in seconds since 1970.
+    /// Returns the time at which a file was written, in seconds since 1970.
     private static func written(_ path: String) -> Int {
         var facts = stat()
         return stat(path, &facts) == 0 ? facts.st_mtim.tv_sec : 0

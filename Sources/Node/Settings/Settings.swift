@@ -60,7 +60,7 @@ package struct Settings: Sendable {
         package var uploadTimeout: Duration = .seconds(180)
         /// Calls to the own address; without the doors that are called.
         package var selfDial = SelfDialSettings()
-        /// With an own tor: the form in which tor tells the circuit of each connection.
+        /// Whether an own tor keeps the service in the form in which it tells the circuit of each connection.
         package var isGuarded = true
         /// 0: no limit.
         package var streamsPerCircuit = 64
@@ -84,7 +84,7 @@ package struct Settings: Sendable {
         }
 
         package var service: any PushService { settings.service }
-        /// Without credentials the app is known, and nothing is sent by it.
+        /// Whether the app has credentials. Without them it is known, and nothing is sent by it.
         package var hasCredentials: Bool { settings.hasCredentials }
     }
 

@@ -4,7 +4,7 @@ import Reactor
 extension Settings {
     /// The owner's pages in a browser.
     package struct Console: Sendable {
-        /// With a login; empty: there are none.
+        /// The places with a login; empty: there are none.
         package var listen: [ConsolePlace] = []
         /// The addresses at which browsers find it too, through a proxy or a forwarded port: `https://HOST[:PORT]`, in
         /// lower case.
@@ -17,14 +17,14 @@ extension Settings {
             package var listen: Endpoint
             /// Whether the proxy has asked for the login, and whoever comes by it has entered.
             package var isTrusted = false
-            /// Who may connect; empty: everybody who can.
+            /// The addresses that may connect; empty: everybody may who can.
             package var from: [NetworkAddress.Range] = []
         }
 
         /// The listener of a platform's dashboard, which reads four figures without a token.
         package struct Widgets: Sendable {
             package var listen: Endpoint
-            /// Who may connect.
+            /// The addresses that may connect.
             package var from: [NetworkAddress.Range] = []
         }
 
@@ -135,7 +135,8 @@ extension Settings {
         return words.first ?? fallback
     }
 
-    /// As a browser tells it: in lower case, and without the port that its scheme has anyway.
+    /// Returns an origin as a browser tells it: in lower case, and without the port that its scheme has
+    /// anyway.
     private static func origin(_ text: String) -> String? {
         guard text.utf8.count <= 300, isOrigin(text) else { return nil }
         let origin = text.lowercased()

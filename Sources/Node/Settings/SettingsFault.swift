@@ -2,7 +2,7 @@
 package struct SettingsFault: Error, Equatable, CustomStringConvertible {
     /// `tor.mode`, `apps[1].key_file`; empty for the file as a whole.
     package var key: String
-    /// In the file; `nil` for a value from the environment and for what is missing.
+    /// The line in the file; `nil` for a value from the environment and for what is missing.
     package var line: Int?
     package var problem: String
 
@@ -38,7 +38,7 @@ package struct SettingsError: Error, CustomStringConvertible {
             .map(\.element)
     }
 
-    /// Those beyond that are only counted.
+    /// The most faults that are shown; those beyond that are only counted.
     private static let shownFaults = 100
 
     package var description: String {

@@ -7,15 +7,16 @@ package final class SettingsReader {
     private(set) var faults: [SettingsFault] = []
     /// Every key that was asked for; `apps[].topic` for all apps.
     private(set) var keys: Set<String> = []
-    /// Those of them that stand in the file.
+    /// The keys of ``keys`` that stand in the file.
     private(set) var keysInFile: Set<String> = []
     /// The values that the file and the environment set, as text, by the full key: `apps[0].topic`.
     private(set) var texts: [String: String] = [:]
     /// The variables that were looked for.
     private(set) var environmentNames: Set<String> = []
     fileprivate let environment: [String: String]
-    /// As they were read before.
+    /// The state directory as it was read before.
     var stateDirectory = ""
+    /// Whether gateways are reached through Tor, as it was read before.
     var goesThroughTor = false
     /// Relative file names in the configuration are relative to this.
     private let directory: String

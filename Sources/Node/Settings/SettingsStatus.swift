@@ -4,14 +4,14 @@ import Relay
 extension Settings {
     /// The doors for Status.
     package struct Status: Sendable {
-        /// As gorush.
+        /// The door that answers as gorush.
         package var gorush = Door(body: 262_144)
         package var gorushDoor = GorushDoor.Settings()
         /// A file with what senders must show; empty: nothing.
         package var gorushSecretFile = ""
         /// Whether everybody may push who can reach the endpoint, wherever it is.
         package var isGorushOpen = false
-        /// As the push notification server, over HTTP.
+        /// The door that answers as the push notification server, over HTTP.
         package var server = Door(body: 131_072)
         /// The places of the server over a stream. Empty: there is none.
         package var streamPlaces: [DoorPlace] = []

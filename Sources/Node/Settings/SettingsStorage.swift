@@ -12,7 +12,8 @@ extension Settings {
         package var url = ""
         package var passwordFile = ""
 
-        /// As far as can be seen without libpq: no password, which everybody would see who sees the configuration.
+        /// Whether a text is an address, as far as can be seen without libpq: no password, which everybody
+        /// would see who sees the configuration.
         static func isAddress(_ url: String) -> Bool {
             guard PostgreSQLAddress.isAddress(url) else { return false }
             let slash = UInt8(ascii: "/")
@@ -34,7 +35,7 @@ extension Settings {
             }
         }
 
-        /// With the password from its file.
+        /// Returns the address with the password from its file.
         package func address() throws(NodeError) -> PostgreSQLAddress {
             var password: [UInt8]?
             if !passwordFile.isEmpty {

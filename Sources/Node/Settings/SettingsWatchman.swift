@@ -7,7 +7,7 @@ extension Settings {
     package struct Watch: Sendable {
         package enum Address: Equatable, Sendable {
             case onion(OnionAddress, port: UInt16)
-            /// On this machine.
+            /// An address on this machine.
             case local(Endpoint)
 
             init?(_ text: String) {

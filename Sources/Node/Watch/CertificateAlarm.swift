@@ -1,11 +1,11 @@
 import Relay
 
-/// When an operator is to hear that a certificate comes to its end: Apple gives those for pushing for a year, others
-/// are given for some weeks and renewed a month before.
+/// The times at which an operator is to hear that a certificate comes to its end: Apple gives those for
+/// pushing for a year, others are given for some weeks and renewed a month before.
 ///
 /// Times are seconds since 1970.
 package struct CertificateAlarm: Equatable {
-    /// In the log once a day from here on.
+    /// The time before the end from which on the log has a warning once a day.
     package static let warning: Int64 = 30 * day
     /// The node's health fails from here on.
     static let failing: Int64 = 7 * day

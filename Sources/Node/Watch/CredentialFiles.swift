@@ -38,7 +38,7 @@ package struct CredentialFiles: Equatable, Sendable {
     /// Keys and certificates are small; a file of all authorities that browsers know has a quarter of it.
     package static let limit = 1 << 20
 
-    /// Without the mark that programs of Windows write before UTF-8.
+    /// Reads a file without the mark that programs of Windows write before UTF-8.
     @Sendable
     package static func read(_ path: String) throws(SystemError) -> [UInt8] {
         Array(try PrivateFile.read(path, limit: limit).withoutMark)

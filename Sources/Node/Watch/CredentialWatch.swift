@@ -13,7 +13,7 @@ final class CredentialWatch {
     /// The files that are watched for one app, and how they are taken over.
     struct App {
         let name: String
-        /// As they were when they were read last.
+        /// The files as they were when they were read last.
         var files: CredentialFiles
         /// Hands them to the app's gateways.
         let reload: Reload

@@ -21,7 +21,7 @@ final class InvitationWatch {
     /// The service that the clients are let in to.
     enum WatchedService {
         case peers
-        /// Its onion address.
+        /// The console's onion address.
         case console
     }
 

@@ -7,7 +7,7 @@ import Reactor
 final class LoopWatch {
     private var lateness = LastMinute()
     private var turns = LastMinute()
-    /// By the clock of timers: who sleeps is not late.
+    /// The time of the next look, by the clock of timers: who sleeps is not late.
     private var dueAt: Int64 = 0
     private let timer = Timer()
 
