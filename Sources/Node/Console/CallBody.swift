@@ -50,7 +50,7 @@ struct CallBody {
         return flag
     }
 
-    /// From zero on.
+    /// Returns a whole number from zero on.
     func number(_ name: String) throws(CallRefusal) -> Int64? {
         guard let value = members[name] else { return nil }
         guard let number = isQuery ? value.string.flatMap({ Int64($0) }) : value.integer, number >= 0 else {

@@ -20,7 +20,7 @@ package struct CallRefusal: Error {
         case unavailable
         /// A restart has to come first.
         case early
-        /// It is another user's of this machine.
+        /// The node's files are another user's of this machine.
         case foreign
 
         /// The exit status of a command (sysexits.h).
@@ -62,7 +62,7 @@ package struct CallRefusal: Error {
 }
 
 extension HTTPResponse {
-    /// By its kind a command knows its exit status.
+    /// Makes the answer of a refusal. By its kind a command knows its exit status.
     init(_ refusal: CallRefusal) {
         self.init(
             status: refusal.status,

@@ -10,20 +10,20 @@ extension NodeCalls {
         typealias Carry = @Sendable (NodeFiles, Asked) throws(CallRefusal) -> HTTPResponse
 
         enum Way: Sendable {
-            /// By a node that runs.
+            /// Carried out by a node that runs.
             case node(Run)
             /// Carried out by the running node, or by files where none runs.
             case either(Run, stopped: Carry)
-            /// By the store, whether a node runs or not.
+            /// Carried out by the store, whether a node runs or not.
             case store(Carry)
-            /// By files of the state directory, whether a node runs or not.
+            /// Carried out by files of the state directory, whether a node runs or not.
             case files(Carry)
         }
 
         let method: String
         /// Below `/api/v1/`; `{}` stands for any segment.
         let path: [String]
-        /// Its body may be long, and is read by the call itself, off the loop.
+        /// Whether its body may be long, and is read by the call itself, off the loop.
         let isLong: Bool
         let way: Way
 

@@ -3,7 +3,7 @@ import HTTP1
 import JSONCoding
 import Tor
 
-/// Who may find the console's onion address. The login stays as it is.
+/// The calls about who may find the console's onion address. The login stays as it is.
 extension NodeCalls {
     nonisolated static let browserCalls: [Call] = [
         .files("GET", "console-keys") { files, asked throws(CallRefusal) in

@@ -145,7 +145,7 @@ extension NodeFiles {
         }
     }
 
-    /// By which the store knows addresses and tokens of mailboxes.
+    /// Returns the digests by which the store knows addresses and tokens of mailboxes.
     func digests() throws(CallRefusal) -> MailboxDigests {
         do throws(NodeError) {
             return MailboxDigests(key: try StateDirectory.digestKey(in: stateDirectory))

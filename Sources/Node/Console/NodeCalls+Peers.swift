@@ -5,7 +5,7 @@ import Pointing
 import Reactor
 import Tor
 
-/// Who sends: the line for each Bisq, and the peers of a private node.
+/// The calls about who sends: the line for each Bisq, and the peers of a private node.
 extension NodeCalls {
     nonisolated static let peerCalls: [Call] = [
         .files("GET", "point") { files, asked throws(CallRefusal) in

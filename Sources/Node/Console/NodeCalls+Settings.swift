@@ -59,7 +59,7 @@ extension NodeCalls {
         }
     }
 
-    /// By which somebody notices that somebody else has changed them meanwhile.
+    /// Returns the version by which somebody notices that somebody else has changed the settings meanwhile.
     private nonisolated static func version(of text: String) -> String {
         Hex.encode(Array(Hash.sha256(Array(text.utf8)).prefix(16)))
     }

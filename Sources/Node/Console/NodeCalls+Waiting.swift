@@ -86,7 +86,7 @@ extension OutboxFile.Selection {
     }
 }
 
-/// From one app to another.
+/// The transfer that a call asks for, from one app to another.
 private struct WantedTransfer {
     let app: String
     let other: String

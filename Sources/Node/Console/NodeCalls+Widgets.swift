@@ -47,7 +47,7 @@ extension NodeCalls {
 struct WidgetFigures {
     /// `ok`, `warning` or `failing`.
     let state: String
-    /// In the last 24 hours.
+    /// The notifications delivered in the last 24 hours.
     let delivered: Int
     let waiting: Int
     /// Seconds since 1970; `nil`: none since the node's start.
@@ -63,7 +63,7 @@ struct WidgetFigures {
         lastRing = lastRingAge.map { report.now / 1000 - $0 }
     }
 
-    /// As a REST sensor of Home Assistant reads it, and any script.
+    /// The figures as a REST sensor of Home Assistant reads them, and any script.
     var json: JSON {
         [
             "state": .string(state), "delivered_today": .integer(Int64(delivered)),

@@ -114,7 +114,7 @@ extension NodeCalls {
         }
     }
 
-    /// As the document has them, but for the two of the login.
+    /// All calls as the document has them, but for the two of the login.
     nonisolated static let all: [Call] =
         stateCalls + phoneCalls + peerCalls + mailboxCalls + registrationCalls + keyCalls + keepCalls
         + settingsCalls + nowCalls + waitingCalls + widgetCalls + browserCalls + installationCalls

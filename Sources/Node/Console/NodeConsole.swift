@@ -14,7 +14,7 @@ import Tor
 final class NodeConsole {
     let entry: ConsoleEntry
     let log: Logger
-    /// For pages that are open.
+    /// The events for pages that are open.
     let events = ConsoleEvents()
     var widgets: WidgetTokens
     let widgetFile: String
@@ -24,7 +24,7 @@ final class NodeConsole {
     var linkOrigins: [String] = []
     /// The service of the onion listener; `nil`: there is none.
     var onion: NeighbourService?
-    /// By which clients come to it.
+    /// The circuits by which clients come to the onion listener.
     var circuits: Circuits?
     private var clientWatch: InvitationWatch?
     private let timer = Timer()

@@ -17,7 +17,7 @@ package struct NodeFiles: Sendable {
         let settingsFile: String
     }
 
-    /// In place of a node that is stopped, or beside one that does not answer.
+    /// Stands in place of a node that is stopped, or beside one that does not answer.
     package init(_ settings: Settings) { self.init(settings, running: nil) }
 
     init(_ settings: Settings, running: Running?) {

@@ -11,7 +11,8 @@ import Wire
 // What an owner enters of phones, for commands and calls alike.
 
 extension PairingToken {
-    /// As a person enters it: a short topic of ntfy may stand where the token of a phone stands.
+    /// Reads a token as a person enters it: a short topic of ntfy may stand where the token of a phone
+    /// stands.
     package init(entered text: String) throws(CallRefusal) {
         let text = try PairingToken.filledUp(text)
         do throws(PairingTokenError) {
@@ -49,12 +50,12 @@ extension PairingToken {
         }
     }
 
-    /// As the phone calls itself; may be empty.
+    /// The model as the phone calls itself; may be empty.
     package var model: String { String(plainText(descriptor).prefix(64)) }
 }
 
 extension PairingTokenError {
-    /// By which the console's pages know it.
+    /// The word by which the console's pages know the error.
     fileprivate var word: String {
         switch self {
         case .sections: "token_sections"
@@ -73,7 +74,7 @@ extension PhoneEntry {
             token.platform, token.deviceToken, app: "", named: name, model: token.model, in: settings)
     }
 
-    /// With the device token in the one spelling of the service that it belongs to.
+    /// Makes the entry with the device token in the one spelling of the service that it belongs to.
     package init(
         _ platform: Platform, _ token: String, app: String, named name: String, model: String,
         in settings: Settings
@@ -118,7 +119,7 @@ extension PhoneEntry {
 /// A phone that its owner adds: by its pairing token, or by its device token alone.
 struct NewPhone {
     let entry: PhoneEntry
-    /// Its key is not stored.
+    /// The pairing token. Its key is not stored.
     let token: PairingToken?
 
     init(_ body: CallBody, in settings: Settings) throws(CallRefusal) {

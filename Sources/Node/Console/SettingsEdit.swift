@@ -79,7 +79,7 @@ enum SettingsEdit {
         return values
     }
 
-    /// As YAML has it: plain where nothing can be taken for anything else.
+    /// Returns a value as YAML has it: plain where nothing can be taken for anything else.
     private static func written(_ value: String) -> [UInt8] {
         let isPlain =
             !value.isEmpty

@@ -7,7 +7,7 @@ import Wire
 
 /// Encrypts the text of a test as a Bisq does for its phone.
 package enum TestSeal {
-    /// With a key that nobody has: the push service takes it, and no phone opens it.
+    /// Encrypts with a key that nobody has: the push service takes it, and no phone opens it.
     case nobody
     case bisq1(key: String)
     case bisq2(key: [UInt8])
