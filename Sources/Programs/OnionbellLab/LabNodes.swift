@@ -56,7 +56,7 @@ final class LabNodes {
 
     /// Seconds until a node that has ended is started again.
     private static let pause = 20
-    /// So many that each node has some of the devices.
+    /// The number of notifications to send: so many that each node has some of the devices.
     private static let notifications = 12
 
     /// - Parameter socks: Of the sender's tor.
@@ -98,7 +98,7 @@ final class LabNodes {
         watches = members.map { member in Task { await watch(member) } }
     }
 
-    /// As a person does it.
+    /// Shares the keys among the nodes, as a person does it.
     private func shareKeys() async throws {
         let (file, passphrase) = ("\(directory.path)/cluster-keys", "\(directory.path)/passphrase")
         try LabDirectory.write(Array(Hex.encode(randomBytes(16)).utf8), to: passphrase)
@@ -173,7 +173,7 @@ final class LabNodes {
 
     // MARK: The sender
 
-    /// To devices of all shards' owners, with their ends.
+    /// Sends notifications to devices of all shards' owners, and waits for their ends.
     private func send(to name: String, at address: String? = nil) async throws {
         let peer = try await BisqPeer.dial(
             .tor(socks: socks, onion: address ?? name, port: 9999), attemptTimeout: .seconds(10),

@@ -6,7 +6,7 @@ import Tor
 /// Which node a command calls, as `--to` names it. A wrong letter of an onion address is found here, before any circuit
 /// is built, and no name is ever looked up.
 enum CalledNode: Equatable {
-    /// In lower case, with `.onion`.
+    /// An onion address in lower case, with `.onion`.
     case onion(String, port: UInt16)
     /// A node on this machine or in its network, for tests: a numeric address or `localhost`.
     case direct(Endpoint)

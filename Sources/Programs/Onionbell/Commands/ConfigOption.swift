@@ -29,7 +29,8 @@ struct ConfigOption: ParsableArguments {
         return "\(user)onionbell \(words)\(self.words)"
     }
 
-    /// For a command that starts a program that the settings name: root goes on as who may change them (``SettingsOwner``).
+    /// Lets root go on as who may change the settings (``SettingsOwner``): for a command that starts a
+    /// program that they name.
     func becomeOwner() throws {
         guard let fault = SettingsOwner.become(of: config) else { return }
         throw fail(fault, status: 77)

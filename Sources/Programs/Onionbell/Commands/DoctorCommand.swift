@@ -98,7 +98,7 @@ extension DoctorCommand {
 private final class DoctorPaper {
     enum Form {
         case text, json
-        /// Without what a finding says: that may have an address, a path or a name.
+        /// A report without what a finding says: that may have an address, a path or a name.
         case report
     }
 

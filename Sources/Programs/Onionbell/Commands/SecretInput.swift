@@ -15,7 +15,7 @@ import Wire
 struct SecretInput: Sendable {
     /// The kind of the lines so far.
     enum Part {
-        /// Without its end.
+        /// Incomplete: the end is missing.
         case incomplete
         /// Usable, but a further line may belong to it.
         case usable

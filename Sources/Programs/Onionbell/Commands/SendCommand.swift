@@ -11,9 +11,9 @@ extension MobileMessage.Kind: ExpressibleByArgument {}
 enum SendForm: String, CaseIterable, ExpressibleByArgument {
     /// A frame of the peer protocol.
     case p2p
-    /// As Bisq 1 sends to its relay today: `GET /relay`.
+    /// A request as Bisq 1 sends it to its relay today: `GET /relay`.
     case bisq1
-    /// As Bisq 2 sends to its relay today: `POST /v1/...`.
+    /// A request as Bisq 2 sends it to its relay today: `POST /v1/...`.
     case bisq2
 
     /// The onion service's port for it.

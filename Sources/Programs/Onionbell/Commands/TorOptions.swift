@@ -2,7 +2,7 @@ import ArgumentParser
 import Node
 import Reactor
 
-/// By which tor a command reaches a node.
+/// The options that say by which tor a command reaches a node.
 struct TorOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Tor's SOCKS port.", valueName: "address:port|unix:path"))
     var socks = "127.0.0.1:9050"

@@ -26,7 +26,7 @@ extension Doctor {
         tell(Judgement.phonePage("phone_page.url", "\(url)", await parts(of: url, by: egress), key: key))
     }
 
-    /// As it leaves the node, whatever stands before it.
+    /// Checks the page as it leaves the node, whatever stands before it.
     private func check(_ page: Settings.PhonePage, served place: DoorPlace, _ key: String) async {
         let check = "phone_page"
         let url: GatewayURL?
@@ -67,7 +67,7 @@ extension Doctor {
 }
 
 extension Endpoint {
-    /// From this machine: what listens at all of its addresses listens at loopback as well.
+    /// The endpoint from this machine: what listens at all of its addresses listens at loopback as well.
     fileprivate var reachable: Endpoint {
         switch self {
         case .host("0.0.0.0", let port): .host("127.0.0.1", port: port)

@@ -85,12 +85,13 @@ extension Judgement {
     private static let longTransaction = Duration.seconds(300)
     private static let manyDeadRows = 100_000
 
-    /// From a question to the answer: one that is farther away makes each sender wait.
+    /// The shortest time from a question to the answer of a slow database: one that is farther away makes
+    /// each sender wait.
     private static let slowDatabase = Duration.milliseconds(50)
-    /// Since a lease was renewed: a node that works does so every 2 seconds.
+    /// The shortest time since an old lease was renewed: a node that works does so every 2 seconds.
     private static let oldLease = Duration.seconds(5)
 
-    /// Who shares the database, and how far away it is.
+    /// Returns the findings about who shares the database, and how far away it is.
     private static func nodes(_ report: DatabaseReport) -> [Finding] {
         var findings: [Finding] = []
         let living = report.nodes.filter(\.isAlive)

@@ -21,9 +21,9 @@ final class Doctor {
     let socks: Endpoint?
     /// The node that runs with this configuration.
     private(set) var node: StateDirectory.Running?
-    /// Its unit; `nil`: there is none, or it has another configuration.
+    /// The node's unit; `nil`: there is none, or it has another configuration.
     private var unit: NodeUnit?
-    /// For whom files are judged.
+    /// The user for whom files are judged.
     private(set) var user = NodeUser.current
     /// Files of credentials that only systemd hands to the node: this user can't look into them.
     private var closed: [String] = []

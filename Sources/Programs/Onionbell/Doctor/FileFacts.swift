@@ -2,7 +2,7 @@ import Glibc
 import Node
 import Reactor
 
-/// Who may do what with a file.
+/// The owner, group and mode of a file: who may do what with it.
 struct FileFacts {
     let owner: uid_t
     private let group: gid_t
@@ -23,7 +23,7 @@ struct FileFacts {
     var isEnterableByGroup: Bool { mode & 0o010 != 0 }
     var isPrivate: Bool { mode & 0o077 == 0 }
 
-    /// By the file's own mode; the directories above are not looked at.
+    /// Whether the user may read the file by its own mode; the directories above are not looked at.
     func isReadable(by user: NodeUser) -> Bool { allows(0o4, user) }
     func isWritable(by user: NodeUser) -> Bool { allows(0o2, user) }
     /// Whether a user may enter the directory.

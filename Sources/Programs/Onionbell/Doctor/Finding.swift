@@ -4,7 +4,7 @@ import JSONCoding
 struct Finding: Equatable {
     enum Verdict: String {
         case pass
-        /// It works, and needs a person some day, or could not be looked at now.
+        /// The thing works, and needs a person some day, or could not be looked at now.
         case warn
         /// Notifications don't arrive, or won't after a restart.
         case fail

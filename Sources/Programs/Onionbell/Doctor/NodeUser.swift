@@ -3,10 +3,10 @@ import Node
 import Programs
 import Reactor
 
-/// As whom the node runs, or will run: what it may use is judged for that user, whoever asks.
+/// The user as whom the node runs, or will run: what it may use is judged for that user, whoever asks.
 struct NodeUser: Equatable {
     let id: uid_t
-    /// Its own one and the supplementary ones.
+    /// The user's own group and the supplementary ones.
     let groups: Set<gid_t>
 
     init(id: uid_t, groups: Set<gid_t>) {
@@ -21,7 +21,7 @@ struct NodeUser: Equatable {
         return NodeUser(id: geteuid(), groups: Set(groups.prefix(Int(max(0, count))) + [getegid()]))
     }
 
-    /// As the users' and groups' lists have it.
+    /// Reads a user as the users' and groups' lists have it.
     init(_ id: uid_t) {
         self.id = id
         guard let entry = getpwuid(id) else {
@@ -102,7 +102,7 @@ struct NodeUnit {
             }, uniquingKeysWith: { $1 })
     }
 
-    /// It ends again and again, or has given up.
+    /// Whether the unit ends again and again, or has given up.
     var isFailing: Bool {
         properties["ActiveState"] == "failed" || properties["SubState"] == "auto-restart"
     }

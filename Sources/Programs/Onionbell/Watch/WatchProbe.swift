@@ -21,7 +21,7 @@ struct WatchResult: Equatable {
     }
 
     var verdict: Verdict
-    /// In a sentence, without its end.
+    /// The result in a sentence, without its end.
     var words: String
 
     var exitStatus: Int32 {
@@ -92,7 +92,7 @@ struct WatchProbe {
     var network: BisqNetwork
     var platform: Platform
     var app: String
-    /// For the connection, and again for each answer.
+    /// The longest time for the connection, and again for each answer.
     var deadline: Duration
 
     func run() async -> WatchResult {
@@ -122,7 +122,7 @@ struct WatchProbe {
     }
 }
 
-/// When a watch that goes on raises and ends its alarm.
+/// The state by which a watch that goes on raises and ends its alarm.
 struct WatchState: Equatable {
     /// Failures in a row that raise it: a single one may be Tor's.
     let failuresToAlarm: Int

@@ -12,7 +12,7 @@ import Node
 ///      "credentials": {"<app>_<file>": "<base64>"}}
 struct ClusterFile {
     enum Fault: Error, CustomStringConvertible {
-        /// It is no such file.
+        /// The file is none of `onionbell cluster export`.
         case unreadable
         case newer
         case wrongPassphrase
@@ -38,7 +38,7 @@ struct ClusterFile {
     var digestKey: Secret
     var statusKey: Secret
     var vapidKey: VAPIDKey
-    /// By a name that is good for a file.
+    /// The files of credentials, each with a name that is good for a file.
     var credentials: [(name: String, content: Secret)] = []
 
     init(digestKey: Secret, statusKey: Secret, vapidKey: VAPIDKey) {
@@ -121,7 +121,7 @@ struct ClusterFile {
         credentials.append((unused, Secret(content)))
     }
 
-    /// It becomes a file's name, so it leads nowhere else.
+    /// Whether a name is good for a file: it becomes a file's name, so it leads nowhere else.
     private static func isName(_ name: String) -> Bool {
         (1...200).contains(name.utf8.count) && !name.hasPrefix(".") && name.utf8.allSatisfy(isPartOfName)
     }

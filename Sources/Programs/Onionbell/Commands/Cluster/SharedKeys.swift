@@ -15,7 +15,8 @@ struct SharedKeys {
 
     var paths: [String] { SharedKeys.names.map { "\(directory)/\($0)" } }
 
-    /// Those that are not there are made: two nodes that make one each could not become one cluster any more.
+    /// Returns the keys. Those that are not there are made: two nodes that make one each could not become one
+    /// cluster any more.
     func existingOrMade() throws -> ClusterFile {
         var status = stat()
         guard stat(directory, &status) == 0 else {

@@ -18,8 +18,9 @@ struct BisqRelaySettings {
     /// Names of its settings that a node has none for, each with a sentence.
     private var rest: [(name: String, sentence: String)] = []
 
-    /// In a directory: files of settings, the later ones before the earlier; files that it takes without a setting.
+    /// The files of settings in a directory, the later ones before the earlier.
     private static let files = ["application.properties", "bisq-relay.env", ".env"]
+    /// The files in a directory that `bisq-relay` takes without a setting.
     private static let usual = (
         certificate: "apnsCertificate.production.p12", password: "apnsCertificatePassword.txt",
         account: "fcmServiceAccountKey.json"

@@ -15,11 +15,11 @@ struct ConfigurationChoices {
     var iosTopic: String?
     var apple: Apple?
     var androidAccount: String?
-    /// For Android apps that cannot show data-only messages.
+    /// Whether to set `notification_block`: for Android apps that cannot show data-only messages.
     var hasNotificationBlock = false
     /// Browsers are rung by Web Push, and push services get this contact; empty: nobody's.
     var webPushContact: String?
-    /// For https endpoints: a key is made, and a request for the certificate of this host.
+    /// The host of https endpoints: a key is made, and a request for the certificate of this host.
     var httpsName: String?
     /// Phones without credentials of ours are rung by Bisq's own relay.
     var ringsThroughBisq = false
@@ -32,7 +32,7 @@ struct ConfigurationChoices {
     static let httpsRequest = "https-request.pem"
     static let httpsCertificate = "https-certificate.pem"
 
-    /// As the configuration names a file that lies with the other credentials.
+    /// Returns the path by which the configuration names a file that lies with the other credentials.
     static func credentialPath(_ name: String) -> String { "\(SettingsReader.credentialsDirectory)/\(name)" }
 
     /// Debian's tor listens there.

@@ -10,7 +10,7 @@ import Tor
 struct ConfigurationTarget {
     let path: String
 
-    /// For the files of credentials: only the owner looks in. systemd hands them to the node.
+    /// The directory for the files of credentials: only the owner looks in. systemd hands them to the node.
     var credentials: String { directory + "/" + SettingsReader.credentialsDirectory }
 
     private var directory: String {

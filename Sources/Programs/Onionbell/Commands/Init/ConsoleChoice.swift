@@ -2,13 +2,13 @@ import ArgumentParser
 
 /// The place of a new node's console.
 enum ConsoleChoice: String, CaseIterable, ExpressibleByArgument {
-    /// For a browser on the node's machine.
+    /// A console for a browser on the node's machine.
     case local
-    /// At an onion address of its own, for Tor Browser elsewhere.
+    /// A console at an onion address of its own, for Tor Browser elsewhere.
     case onion
     case off
 
-    /// As `console.listen` has it.
+    /// The places as `console.listen` has them.
     var places: String? {
         switch self {
         case .local: "[127.0.0.1:9480]"

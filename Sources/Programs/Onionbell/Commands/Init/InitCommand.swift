@@ -255,7 +255,7 @@ extension Settings.Tor.Mode: ExpressibleByArgument {}
 enum InitError: Error, CustomStringConvertible {
     /// The values can't be used.
     case unusable(String)
-    /// It can't be written, or may not be.
+    /// The configuration can't be written, or may not be.
     case notWritten(String)
 
     var exitStatus: Int32 {

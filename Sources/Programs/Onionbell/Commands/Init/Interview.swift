@@ -34,7 +34,7 @@ struct Interview {
         self.fault = fault
     }
 
-    /// On the terminal.
+    /// Makes an interview on the terminal.
     static func onTerminal(
         _ given: ConfigurationChoices, steps: [Step] = Step.allCases, for target: ConfigurationTarget
     ) -> Interview {
@@ -124,7 +124,7 @@ struct Interview {
         }
     }
 
-    /// As it is meant: `SYSTEM`, `~/key.p8`.
+    /// Returns an answer as it is meant: `SYSTEM`, `~/key.p8`.
     private func normal(_ answer: String, of step: Step) -> String {
         switch step {
         case .bisq, .tor, .network, .browser, .onion: answer.lowercased()
@@ -134,7 +134,8 @@ struct Interview {
         }
     }
 
-    /// As a shell does it. Under sudo, where `HOME` is root's, it may mean that of the user who typed it.
+    /// Returns a path with `~` expanded, as a shell does it. Under sudo, where `HOME` is root's, it may mean
+    /// that of the user who typed it.
     static func expanded(_ path: String, homes: [String] = homes) -> String {
         guard path == "~" || path.hasPrefix("~/") else { return path }
         let places = homes.map { $0 + path.dropFirst() }
@@ -185,7 +186,7 @@ struct Interview {
         return status.st_mode & S_IFMT == S_IFREG ? nil : "\(path) is not a file"
     }
 
-    /// With what was given and answered.
+    /// The choices with what was given and answered.
     private var choices: ConfigurationChoices {
         var choices = given
         choices.ringsThroughBisq = given.ringsThroughBisq || answers[.bisq] == "yes"

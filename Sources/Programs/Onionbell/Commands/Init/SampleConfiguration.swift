@@ -104,7 +104,7 @@ struct SampleConfiguration {
             .map { String($0.dropLast(".gateway".count)) }
     }
 
-    /// As it stands there, without a comment; `nil`: there is no such setting.
+    /// Returns a setting's value as it stands there, without a comment; `nil`: there is no such setting.
     func value(of key: String) -> String? {
         guard let text = lines.first(where: { $0.key == key })?.text, let colon = text.firstIndex(of: ":")
         else {

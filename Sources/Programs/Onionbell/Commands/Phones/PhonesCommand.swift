@@ -122,7 +122,7 @@ struct BookOfCall {
         aliases = book?["aliases"]?.array?.compactMap(\.string) ?? []
     }
 
-    /// In the order of their first phones.
+    /// The names in the order of their first phones.
     var names: [String] {
         var names: [String] = []
         for name in phones.compactMap({ $0["name"]?.string }) where !names.contains(name) {

@@ -10,7 +10,7 @@ final class BookFile {
     enum Fault: Error, CustomStringConvertible {
         case system(SystemError)
         case inUse(String)
-        /// It is no such file.
+        /// The file is none of `onionbell receive`.
         case unreadable(String)
         case needsPassphrase(String)
         case crypto(CryptoError)
@@ -104,7 +104,7 @@ final class BookFile {
         return book
     }
 
-    /// It is on the disk when this returns.
+    /// Writes the book. It is on the disk when this returns.
     func write(_ book: MailboxBook) throws(Fault) {
         var bytes: [UInt8] = []
         bytes.append(json: book.json)

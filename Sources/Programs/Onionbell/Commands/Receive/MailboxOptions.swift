@@ -114,9 +114,9 @@ struct MailboxOptions: ParsableArguments {
 /// The address at which a mailbox is read.
 struct MailboxURL: Equatable {
     let node: CalledNode
-    /// As HTTP's Host field has it.
+    /// The host as HTTP's Host field has it.
     let host: String
-    /// With its slash.
+    /// The topic with its slash.
     let topic: String
 
     /// - Parameters:

@@ -64,7 +64,7 @@ final class MessageScreen {
         return text
     }
 
-    /// In the machine's time zone.
+    /// Returns a time as text in the machine's time zone.
     private nonisolated static func time(_ seconds: Int64) -> String {
         var (time, parts) = (time_t(seconds), tm())
         guard localtime_r(&time, &parts) != nil else { return "\(seconds)" }

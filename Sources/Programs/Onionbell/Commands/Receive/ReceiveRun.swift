@@ -16,7 +16,7 @@ final class ReceiveRun {
         /// Fetch what lies there, and end.
         var isOnce: Bool
         var pingInterval: Duration
-        /// For a connection.
+        /// The longest time for a connection.
         var deadline: Duration
     }
 
@@ -31,7 +31,8 @@ final class ReceiveRun {
     private var hasNews = false
     private var failure: Int32?
 
-    /// For the answer to a request, and to a ping: a circuit can be dead without a sign of it.
+    /// The longest time for the answer to a request, and to a ping: a circuit can be dead without a sign of
+    /// it.
     private static let patience: Duration = .seconds(30)
 
     init(_ settings: Settings, file: BookFile, book: MailboxBook, screen: MessageScreen) {

@@ -109,7 +109,7 @@ struct BisqAgentCommand: AsyncParsableCommand {
         if status != 0 { throw ExitCode(status) }
     }
 
-    /// By their kinds.
+    /// Returns the programs by the kinds of replies.
     private func programs() throws -> [String: String] {
         var programs: [String: String] = [:]
         for text in on {

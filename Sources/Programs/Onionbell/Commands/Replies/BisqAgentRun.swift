@@ -13,9 +13,9 @@ final class BisqAgentRun {
         var place: MailboxURL
         var pairingToken: PairingToken
         var tor: WatchTor.Source
-        /// By the kinds of replies.
+        /// The programs by the kinds of replies.
         var programs: [String: String]
-        /// For one program.
+        /// The time limit for one program.
         var limit: Duration
         /// Do what waits, and end.
         var isOnce: Bool

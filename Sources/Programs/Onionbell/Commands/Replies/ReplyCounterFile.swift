@@ -75,7 +75,7 @@ final class ReplyCounterFile {
         return ReplyWindow(counter: counter, since: since)
     }
 
-    /// It is on the disk when this returns.
+    /// Writes the window. It is on the disk when this returns.
     func write(_ window: ReplyWindow) throws(Fault) {
         let json: JSON = [
             "channel": .string(mark), "counter": .integer(window.counter), "since": .integer(window.since),

@@ -13,7 +13,7 @@ final class ReplyRun {
         var place: MailboxURL
         var pairingToken: PairingToken
         var tor: WatchTor.Source
-        /// Until the node has it; and again until Bisq's agent has answered.
+        /// The longest time until the node has the reply; and again until Bisq's agent has answered.
         var deadline: Duration
         var isJSON: Bool
     }
@@ -47,7 +47,7 @@ final class ReplyRun {
         return status
     }
 
-    /// Its counter is on the disk before it is used.
+    /// Makes the next reply. Its counter is on the disk before it is used.
     private static func next(
         _ kind: String, _ text: String, to token: PairingToken, countedIn path: String
     ) throws(ReplyCounterFile.Fault) -> PhoneReply? {
