@@ -23,14 +23,15 @@ package indirect enum GatewayFault: Equatable, Sendable {
     /// the second this request, the third, a moment later, the one before it, and then the connection is closed at once.
     /// This request and those after it are not handled.
     case goaways(reason: String?)
-    /// From this request on its connection meets each one with this fault. Other connections work.
+    /// The connection of this request meets each request from this one on with this fault. Other connections
+    /// work.
     case spoilConnection(GatewayFault)
     /// SETTINGS with a new limit of concurrent streams; the request itself is handled.
     case limitStreams(Int)
 
     /// The point in a request's life at which the connection breaks.
     package enum ClosePoint: Equatable, Sendable {
-        /// Not handled.
+        /// The request is not handled.
         case beforeDelivery
         /// Delivered, and the sender does not hear of it.
         case beforeAnswer

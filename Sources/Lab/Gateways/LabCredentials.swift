@@ -81,14 +81,14 @@ package struct LabCredentials: Sendable {
                 email: accountEmail, keyID: accountKeyID, key: accountKey.verifyingKey))
     }
 
-    /// For a simulator; clients may show a certificate of the Lab's authority.
+    /// Makes a context for a simulator; clients may show a certificate of the Lab's authority.
     package func serverContext(protocols: [String] = ["h2", "http/1.1"]) throws -> TLSContext {
         try TLSContext(
             serverWith: server, protocols: protocols,
             clientAuthorities: .authorities(pem: try authority.rootPEM()))
     }
 
-    /// For a client that trusts the Lab, with a certificate for `topic` if one is named.
+    /// Makes a context for a client that trusts the Lab, with a certificate for `topic` if one is named.
     package func clientContext(protocols: [String] = ["h2"], topic: String? = nil) throws
         -> TLSContext
     {

@@ -16,7 +16,8 @@ final class SimulatedConnection: StreamHandler {
     private var buffer: [UInt8] = []
     /// Answers that are put off, each with its stream.
     private var delays: [Int32: Timer] = [:]
-    /// Those that come due together share a record, as do those that are given at once.
+    /// The flush at the end of the turn: answers that come due together share a record, as do those that are
+    /// given at once.
     private let flushSoon = EndOfTurn()
     private var closesWhenFlushed = false
     private var isOver = false
@@ -201,7 +202,7 @@ final class SimulatedConnection: StreamHandler {
 }
 
 extension GatewayRequest {
-    /// As HTTP/2 would have brought it.
+    /// Makes the request as HTTP/2 would have brought it.
     init(_ request: HTTPRequest) {
         var headers = HTTP2Headers(
             method: request.method, authority: request.fields["host"] ?? "",

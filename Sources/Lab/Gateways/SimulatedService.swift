@@ -23,7 +23,7 @@ protocol SimulatedService: AnyObject {
 
 /// A request to a simulated gateway, over either version of HTTP.
 struct GatewayRequest {
-    /// With the pseudo-header fields of HTTP/2, whatever it came by.
+    /// The header fields with the pseudo-header fields of HTTP/2, whatever the request came by.
     let headers: HTTP2Headers
     let body: [UInt8]
 }
@@ -32,7 +32,7 @@ struct GatewayRequest {
 struct GatewayCall {
     let request: GatewayRequest
     let subject: FaultRule.Subject
-    /// As the request names it; `nil` where it names none.
+    /// The device token as the request names it; `nil` where it names none.
     let deviceToken: String?
     /// The body, where the service needs it read.
     var document: JSON?
@@ -75,7 +75,7 @@ struct ConnectionFacts {
 /// A push that a simulated gateway has taken responsibility for.
 package struct AcceptedPush: Sendable {
     package let deviceToken: String
-    /// With the pseudo-header fields.
+    /// The header fields with the pseudo-header fields.
     package let headers: HTTP2Headers
     /// The JSON text as it came.
     package let body: [UInt8]

@@ -11,7 +11,7 @@ package enum WebPushRefusal: String, CaseIterable, Sendable {
     case tooLarge = "too-large"
     case noTTL = "no-ttl"
     case badTopic = "bad-topic"
-    /// For one browser; Mozilla never says so.
+    /// Too many requests for one browser; Mozilla never says so.
     case tooMany = "too-many"
     /// A fault of the service's own.
     case broken
@@ -101,7 +101,8 @@ extension WebPushRules.Manner {
         return SimulatedAnswer(status: status, body: Array(text.utf8))
     }
 
-    /// They know no application servers' keys, and some say nothing beside the status.
+    /// Returns the answer of a server of one's own. Such servers know no application servers' keys, and some
+    /// say nothing beside the status.
     private func ofAServerOfOnesOwn(_ refusal: WebPushRefusal) -> SimulatedAnswer? {
         switch refusal {
         case .gone: SimulatedAnswer(status: 404)

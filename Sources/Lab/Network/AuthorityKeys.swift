@@ -9,7 +9,7 @@ struct AuthorityIdentity: Sendable {
     let dirPort: UInt16
     /// The fingerprint of its signing certificate, 40 hex digits.
     let v3Identity: String
-    /// As a relay, 40 hex digits.
+    /// The fingerprint as a relay, 40 hex digits.
     let fingerprint: String
 
     var torrcLine: String {

@@ -15,7 +15,7 @@ package final class SimulatedRelay {
         package var isAndroid: Bool
         package var deviceToken: String
         package var message: String
-        /// With the query, as it came.
+        /// The target with the query, as it came.
         package var target: String
         package var body: [UInt8]
         package var hops: String?
@@ -30,7 +30,7 @@ package final class SimulatedRelay {
         package var connections = 0
         package var openConnections = 0
         package var mostConnections = 0
-        /// By the limits of the nginx.
+        /// The requests that the limits of the nginx refused.
         package var limited = 0
     }
 

@@ -8,7 +8,7 @@ final class SimulatedRelayConnection: StreamHandler {
     private let stream: Stream
     private let relay: SimulatedRelay
     private var decoder = HTTPRequestDecoder()
-    /// For what comes late.
+    /// The timer for what comes late.
     private var timer: Timer?
     private var isOver = false
 

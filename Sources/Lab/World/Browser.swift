@@ -32,8 +32,8 @@ package struct Browser: Sendable {
         self.secret = secret
     }
 
-    /// As the page makes it: the endpoint without `https://` and with `:XX` for what is no letter, digit, `.`, `_` or `-`,
-    /// two colons, and the compressed point with the secret.
+    /// The token as the page makes it: the endpoint without `https://` and with `:XX` for what is no letter,
+    /// digit, `.`, `_` or `-`, two colons, and the compressed point with the secret.
     package var token: String {
         var text = "wp1:"
         for character in endpoint.dropFirst("https://".count).unicodeScalars {

@@ -13,7 +13,7 @@ package final class LabDatabase {
     private let settings: [String]
     private var server: LabProgram
 
-    /// In the form of `storage.url`.
+    /// The address of the database in the form of `storage.url`.
     package var url: String { "postgresql://\(LabDatabase.name)@/\(LabDatabase.name)?host=\(directory.path)" }
     /// The process that the others of the server are children of; `nil` when it is gone.
     package var processID: Int32? { server.processID }

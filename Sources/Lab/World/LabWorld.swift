@@ -44,7 +44,7 @@ package final class LabWorld {
     /// The state directory of the node.
     package var state: String { directory.path + "/state" }
 
-    /// By which browsers subscribe for the node; it has made it at its start.
+    /// Returns the key by which browsers subscribe for the node; it has made it at its start.
     package func vapidKey() throws -> String {
         let pem = try LabDirectory.read(state + "/vapid-key")
         return Base64.encodeForURL(try SigningKey(pem: pem, algorithm: .es256).publicPoint())

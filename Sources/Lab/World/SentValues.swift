@@ -10,7 +10,7 @@ import Wire
 package final class SentValues {
     package static let shared = SentValues()
 
-    /// By their first eight bytes.
+    /// The values by their first eight bytes.
     private var values: [UInt64: Set<String>] = [:]
 
     private var count = 0
@@ -20,7 +20,7 @@ package final class SentValues {
     /// Shorter ones could stand in a line by chance.
     private static let shortest = 8
 
-    /// From now on every request of this process' clients is added.
+    /// Adds every request of this process' clients from now on.
     func watchClients() {
         BisqPeer.onPost = { [unowned self] in add($0) }
         HTTPExchange.onAsk = { [unowned self] in add($0) }
