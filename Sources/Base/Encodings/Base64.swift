@@ -6,7 +6,7 @@ package enum Base64 {
         encode(bytes, digits: standard, isPadded: true)
     }
 
-    /// Encodes bytes with `-` and `_`, the form for URLs.
+    /// Encodes bytes in the form for URLs, with `-` and `_`.
     package static func encodeForURL(_ bytes: [UInt8], isPadded: Bool = false) -> String {
         encode(bytes, digits: url, isPadded: isPadded)
     }

@@ -2,7 +2,7 @@ import CNGHTTP2
 
 /// A request, whole.
 package struct HTTP2Request: Sendable {
-    /// The header fields with the pseudo-header fields.
+    /// The header fields, with the pseudo-header fields.
     package let headers: HTTP2Headers
     package let body: [UInt8]
 }

@@ -75,7 +75,7 @@ struct ConnectionFacts {
 /// A push that a simulated gateway has taken responsibility for.
 package struct AcceptedPush: Sendable {
     package let deviceToken: String
-    /// The header fields with the pseudo-header fields.
+    /// The header fields, with the pseudo-header fields.
     package let headers: HTTP2Headers
     /// The JSON text as it came.
     package let body: [UInt8]

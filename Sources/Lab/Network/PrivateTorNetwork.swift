@@ -22,8 +22,8 @@ package final class PrivateTorNetwork {
     private var clientCount = 0
 
     private static let authorityCount = 3
-    /// The number of relays, with the authorities five: onion circuits have four hops, and none may be its
-    /// own neighbour.
+    /// The number of relays beside the authorities. They are five together: onion circuits have four hops,
+    /// and none may be its own neighbour.
     private static let relayCount = 2
 
     private init(

@@ -57,7 +57,7 @@ extension NodeCalls {
 
     // MARK: Ringing
 
-    /// Rings one phone. With its pairing token the phone can show the test. The node forgets the token.
+    /// Rings the phone of a number. With its pairing token it can show the test. The node forgets the token.
     private func ring(number: Int64, _ body: CallBody) async throws(CallRefusal) -> HTTPResponse {
         try body.refuseOthers(but: "pairing_token")
         let key = try TestKey(body)

@@ -60,7 +60,8 @@ package struct Settings: Sendable {
         package var uploadTimeout: Duration = .seconds(180)
         /// Calls to the own address; without the doors that are called.
         package var selfDial = SelfDialSettings()
-        /// Whether an own tor keeps the service in the form in which it tells the circuit of each connection.
+        /// Whether the service takes, with a managed Tor, the form in which tor tells the circuit of each
+        /// connection.
         package var isGuarded = true
         /// 0: no limit.
         package var streamsPerCircuit = 64

@@ -124,7 +124,7 @@ struct Interview {
         }
     }
 
-    /// Returns an answer as it is meant: `SYSTEM`, `~/key.p8`.
+    /// Returns an answer as it is meant, such as `SYSTEM` or `~/key.p8`.
     private func normal(_ answer: String, of step: Step) -> String {
         switch step {
         case .bisq, .tor, .network, .browser, .onion: answer.lowercased()
