@@ -1,10 +1,10 @@
 /// The pause of a lane while its gateway is suspected to be away: nothing for a while, then a few tries, then nothing for
 /// longer.
 ///
-/// A refusal that several devices have heard may be true of them alone. So with the oldest the newest try that have not failed yet,
-/// those of senders that brought none that failed before the others; and however long the pause is, a few of them may go
-/// in the middle of it (``probeAt``). One that is answered ends the pause: no set of devices, of whatever size, holds up
-/// the rest for more than two of ``nextProbe``.
+/// A refusal that several devices have heard may be true of them alone. So the newest of those that have not failed yet try
+/// beside the oldest, and first those of senders that brought none that failed. However long the pause is, a few of them
+/// may go in the middle of it (``probeAt``). One that is answered ends the pause: no set of devices, of whatever size,
+/// holds up the rest for more than two of ``nextProbe``.
 struct LanePause: Sendable {
     /// Pauses in a row without an answer between them.
     var count = 0
@@ -19,8 +19,7 @@ struct LanePause: Sendable {
     /// Tries of the next probe.
     private var probes = LanePause.fewTries
 
-    /// The time from the beginning of a pause to its first probe; ``nextProbe`` is the time from one to the
-    /// next.
+    /// The longest time from the beginning of a pause to its first probe; ``nextProbe`` is the time from one to the next.
     static let firstProbe: Duration = .seconds(6)
     static let nextProbe: Duration = .seconds(12)
     /// Tries at the end of the first pause, and in the middle of each. Twice as many each time, up to ``mostTries``.

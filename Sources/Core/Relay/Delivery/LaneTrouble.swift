@@ -3,8 +3,8 @@ import Encodings
 /// Whether a lane's gateway fails again and again, and when the operator hears of it: when it begins, every ten minutes
 /// while it lasts, and when it is over.
 ///
-/// A notification that is sent again and then taken is no trouble, nor is one that came back unharmed or is too much for one device; a blocked
-/// lane has an event of its own. Times are monotonic nanoseconds.
+/// A notification that is sent again and then taken is no trouble, nor is one that came back unharmed or is too much for one
+/// device; a blocked lane has an event of its own. Times are monotonic nanoseconds.
 package struct LaneTrouble: Equatable, Sendable {
     package enum News: Equatable, Sendable {
         /// The last attempts, so many of them in a row, came to nothing, the newest for this reason.

@@ -54,10 +54,10 @@ package struct Admission: Sendable {
 
     private static let leastSweep = 1024
     static let retryWhenFull: Duration = .seconds(30)
-    /// Newcomers find at least so many of them, however much the others send.
+    /// The tokens of a burst that newcomers find at least, however much the others send.
     private static let keptBurst = 2
-    /// The disk is slower than the senders: that may soon be over.
     private static let retryWhenShareIsTaken: Duration = .seconds(3600)
+    /// The wait while the disk is slower than the senders, which may soon be over.
     private static let retryWhenStoring: Duration = .seconds(2)
 
     package init(limits: Limits) {
