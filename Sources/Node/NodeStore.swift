@@ -50,7 +50,7 @@ struct NodeStore {
         dispatcher.onRefusal = { circuits.refused($0) }
         dispatcher.onStoreTaken = onTaken
         dispatcher.torTime = { [weak presence] in presence?.torTime }
-        await outbox.listen { Task { @EventLoop in dispatcher.toldOfArrivals() } }
+        await outbox.listen { Task { @EventLoop in dispatcher.arrivalsNotified() } }
         do {
             let phoneBook = try await StoreWatch(in: outbox, log: log) {
                 dispatcher.use($0)

@@ -42,7 +42,7 @@ import Wire
     }
 
     private func node(
-        areTold: Bool = true, areShared: Bool = false,
+        knowsCircuits: Bool = true, areShared: Bool = false,
         limits change: (inout CircuitAccount.Limits) -> Void = { _ in },
         peers changePeers: (inout PeerDoor.Settings) -> Void = { _ in },
         http changeHTTP: (inout HTTPServer.Settings) -> Void = { _ in }
@@ -57,7 +57,7 @@ import Wire
             digester: SubmissionDigester(key: Secret([1])), log: log)
         try await dispatcher.start()
         var settings = Circuits.Settings()
-        settings.areTold = areTold
+        settings.knowsCircuits = knowsCircuits
         settings.areShared = areShared
         change(&settings.limits)
         let circuits = Circuits(settings: settings)
@@ -104,18 +104,18 @@ import Wire
 
     /// By which the core keeps their shares apart.
     @Test(arguments: [true, false])
-    func aSenderIsACircuitOrWhereNoneIsToldAConnection(areTold: Bool) async throws {
-        let node = try await node(areTold: areTold)
+    func aSenderIsACircuitOrWhereNoneIsToldAConnection(knowsCircuits: Bool) async throws {
+        let node = try await node(knowsCircuits: knowsCircuits)
         var senders: [String] = []
         for circuit in [1, 1, 2] as [UInt32] {
-            let client = areTold ? try await node.client(circuit) : try await RawPeer(node.http)
+            let client = knowsCircuits ? try await node.client(circuit) : try await RawPeer(node.http)
             client.stream.write(Array("GET /sender HTTP/1.1\r\nHost: a\r\n\r\n".utf8))
             await client.wait { !$0.received.isEmpty || $0.hasEnded }
             let text = String(decoding: client.received, as: UTF8.self)
             senders.append(text.components(separatedBy: "\r\n\r\n").last ?? "")
         }
         #expect(!senders.contains("0"))
-        #expect((senders[0] == senders[1]) == areTold)
+        #expect((senders[0] == senders[1]) == knowsCircuits)
         #expect(senders[1] != senders[2])
         await node.close()
     }
@@ -137,9 +137,9 @@ import Wire
 
     /// Whoever makes device tokens up is held back, and nobody else.
     @Test(arguments: [true, false])
-    func whoBringsWhatGatewaysRefuseIsReadMoreSlowly(areTold: Bool) async throws {
-        let node = try await node(areTold: areTold, limits: { $0.framesPerSecond = 12 })
-        let client = areTold ? try await node.client(1) : try await RawPeer(node.http)
+    func whoBringsWhatGatewaysRefuseIsReadMoreSlowly(knowsCircuits: Bool) async throws {
+        let node = try await node(knowsCircuits: knowsCircuits, limits: { $0.framesPerSecond = 12 })
+        let client = knowsCircuits ? try await node.client(1) : try await RawPeer(node.http)
         client.stream.write(Array("GET /sender HTTP/1.1\r\nHost: a\r\n\r\n".utf8))
         await client.wait { !$0.received.isEmpty || $0.hasEnded }
         let text = String(decoding: client.received, as: UTF8.self)
@@ -151,13 +151,13 @@ import Wire
         #expect(node.circuits.counters.slowed == 1)
         node.circuits.refused(SenderID(0))
         #expect(node.circuits.counters.refusedNotifications == 3)
-        #expect(await isServed(areTold ? try await node.peer(2) : try await RawPeer(node.peers)))
+        #expect(await isServed(knowsCircuits ? try await node.peer(2) : try await RawPeer(node.peers)))
         await node.close()
     }
 
     /// Behind a tor that others use too: strangers together have a bounded part, however many connections they open.
     @Test func withoutCircuitsAllConnectionsHaveOneAccount() async throws {
-        let node = try await node(areTold: false, areShared: true, limits: { $0.framesPerSecond = 1 })
+        let node = try await node(knowsCircuits: false, areShared: true, limits: { $0.framesPerSecond = 1 })
         // 16 times one a second, for ten seconds.
         let limit = 10 * Circuits.Settings.partsOfAll
         for _ in 0..<4 {
@@ -292,7 +292,7 @@ import Wire
     }
 
     @Test func whereTorTellsNothingEachConnectionIsACircuitOfItsOwn() async throws {
-        let node = try await node(areTold: false, limits: { $0.connections = 1 })
+        let node = try await node(knowsCircuits: false, limits: { $0.connections = 1 })
         var closed: [UInt32] = []
         node.circuits.onMisbehaviour = { closed.append($0) }
         let first = try await RawPeer(node.peers)

@@ -25,7 +25,7 @@ import Wire
 
     private func told() -> Circuits {
         var settings = Circuits.Settings()
-        settings.areTold = true
+        settings.knowsCircuits = true
         return Circuits(settings: settings)
     }
 

@@ -19,7 +19,7 @@ func fuzzControl(_ input: [UInt8]) {
         }
     }
     let text = String(decoding: input, as: UTF8.self)
-    if let words = try? ControlWords(text) { precondition(words.words.count <= input.count) }
+    if let words = try? ReplyFields(text) { precondition(words.words.count <= input.count) }
     if let version = TorVersion(text) { precondition((3...4).contains(version.numbers.count)) }
 }
 

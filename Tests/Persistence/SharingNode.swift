@@ -69,7 +69,7 @@ final class SharingNode {
 
     /// The operator lets go of all that waits here.
     func giveUp() async throws {
-        _ = pipeline.giveUp(Self.lane, at: now)
+        _ = pipeline.drop(Self.lane, at: now)
         try await run()
     }
 

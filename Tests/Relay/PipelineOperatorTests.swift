@@ -49,7 +49,7 @@ import Testing
     @Test(arguments: [Self.closed, Node.android])
     func whatIsGivenUpEndsAlsoOnDiskAndWhatComesLaterDoesNot(lane: LaneID) throws {
         let node = start(lane)
-        #expect(node.pipeline.giveUp(lane, at: node.now) == 5)
+        #expect(node.pipeline.drop(lane, at: node.now) == 5)
         var claim = try #require(claims(node).first)
         #expect(claim.last == 5 && claim.time > Int64.max / 4)
         #expect(node.begin().count == 2)
@@ -86,7 +86,7 @@ import Testing
 
     @Test func singleOnesAreGivenUpInAnyOrder() {
         let node = start(Node.android)
-        #expect(node.pipeline.giveUp([5, 4, 4, 1, 99], at: node.now) == 2)
+        #expect(node.pipeline.drop([5, 4, 4, 1, 99], at: node.now) == 2)
         #expect(node.begin().count == 2)
         #expect(!node.isWaiting(4) && !node.isWaiting(5))
     }
@@ -101,7 +101,7 @@ import Testing
         #expect(node.send() == nil)
         _ = node.takeEffects()
         // Two of one device, three on disk.
-        #expect(node.pipeline.hurry(Node.android, at: node.now) == 5)
+        #expect(node.pipeline.retryNow(Node.android, at: node.now) == 5)
         node.pipeline.pump(node.pipeline.lane(Node.android), room: 10, at: node.now)
         let effects = node.takeEffects()
         let claims = effects.compactMap { if case .claim(let claim) = $0 { claim } else { nil } }
@@ -122,8 +122,8 @@ import Testing
             handle, .deferred(Deferral(reason: "TooManyRequests", scope: .device, retryAfter: .seconds(3600)))
         )
         #expect(node.send() == nil)
-        #expect(node.pipeline.hurry([99], at: node.now) == 0)
-        #expect(node.pipeline.hurry([5], at: node.now) == 2)
+        #expect(node.pipeline.retryNow([99], at: node.now) == 0)
+        #expect(node.pipeline.retryNow([5], at: node.now) == 2)
         #expect(node.send() != nil)
     }
 
@@ -167,7 +167,7 @@ import Testing
     /// What could not be read yet to be ended is not given to others.
     @Test func whatIsBeingGivenUpIsNotMoved() throws {
         let node = start(Self.closed)
-        _ = node.pipeline.giveUp(Self.closed, at: node.now)
+        _ = node.pipeline.drop(Self.closed, at: node.now)
         let claim = try #require(claims(node).first)
         node.pipeline.claimFailed(claim, at: node.now)
         #expect(node.pipeline.move(Self.closed, toApp: "android", at: node.now) == nil)

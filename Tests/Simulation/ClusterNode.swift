@@ -199,7 +199,7 @@ final class ClusterNode {
         serve()
         if toldAt.contains(where: { $0 <= time }) {
             toldAt.removeAll { $0 <= time }
-            pipeline.toldOfArrivals(at: now)
+            pipeline.arrivalsNotified(at: now)
         }
         if !mustEnd, cluster.draw(10) > 0, pipeline.wakeAt <= now.monotonicNanoseconds {
             pipeline.wake(at: now, clockOffset: clockOffset)

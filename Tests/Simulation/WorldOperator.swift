@@ -9,7 +9,7 @@ extension World {
     }
 
     private func drop(_ lane: LaneID) {
-        let count = pipeline.giveUp(lane, at: now)
+        let count = pipeline.drop(lane, at: now)
         // A move may still be on its way into the outbox: the books have it in its old lane.
         let waiting = books.waiting.count + storing + atOnce.ones.count
         if count > waiting { fail("\(count) are dropped, and \(waiting) wait") }

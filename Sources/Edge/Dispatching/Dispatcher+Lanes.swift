@@ -60,18 +60,18 @@ extension Dispatcher {
     /// - Parameters:
     ///   - app, host: `nil`: any.
     /// - Returns: How many they are.
-    package func giveUp(app: String?, host: LaneHost?) -> Int {
+    package func drop(app: String?, host: LaneHost?) -> Int {
         let lanes = pipeline.lanes.filter {
             !$0.isGone && (app ?? $0.id.app) == $0.id.app && (host ?? $0.id.host) == $0.id.host
         }
-        let count = lanes.reduce(0) { $0 + pipeline.giveUp($1.id, at: .now) }
+        let count = lanes.reduce(0) { $0 + pipeline.drop($1.id, at: .now) }
         execute()
         return count
     }
 
     /// Refuses these, as far as they are in memory and with no gateway.
-    package func giveUp(_ sequences: [Int64]) -> Int {
-        let count = pipeline.giveUp(sequences, at: .now)
+    package func drop(_ sequences: [Int64]) -> Int {
+        let count = pipeline.drop(sequences, at: .now)
         execute()
         return count
     }
@@ -81,18 +81,18 @@ extension Dispatcher {
     /// - Parameters:
     ///   - app, host: `nil`: any.
     /// - Returns: How many they are.
-    package func hurry(app: String?, host: LaneHost?) -> Int {
+    package func retryNow(app: String?, host: LaneHost?) -> Int {
         let lanes = pipeline.lanes.filter {
             !$0.isGone && (app ?? $0.id.app) == $0.id.app && (host ?? $0.id.host) == $0.id.host
         }
-        let count = lanes.reduce(0) { $0 + pipeline.hurry($1.id, at: .now) }
+        let count = lanes.reduce(0) { $0 + pipeline.retryNow($1.id, at: .now) }
         execute()
         return count
     }
 
     /// Tries these at once, with all others of their devices, as far as they are in memory.
-    package func hurry(_ sequences: [Int64]) -> Int {
-        let count = pipeline.hurry(sequences, at: .now)
+    package func retryNow(_ sequences: [Int64]) -> Int {
+        let count = pipeline.retryNow(sequences, at: .now)
         execute()
         return count
     }

@@ -130,8 +130,8 @@ package final class Dispatcher {
     }
 
     /// Another node says that it has put something into the outbox for this one.
-    package func toldOfArrivals() {
-        pipeline.toldOfArrivals(at: .now)
+    package func arrivalsNotified() {
+        pipeline.arrivalsNotified(at: .now)
         execute()
     }
 

@@ -32,7 +32,7 @@ package final class OnionPresence {
     private var ports: [VirtualPort] = []
     var form: OnionForm
     let log: Logger
-    let words: PresenceWords
+    let words: PresenceLog
     private var key: OnionKey?
     private(set) var link: TorLink?
     private(set) var service: OnionService?
@@ -67,7 +67,7 @@ package final class OnionPresence {
         self.settings = settings
         form = settings.form
         self.log = log
-        words = PresenceWords(log: log)
+        words = PresenceLog(log: log)
         // To look for a tor that others start costs nothing.
         backoff = Backoff(
             first: .milliseconds(200), longest: .seconds(settings.source.isChild ? 30 : 3))

@@ -17,12 +17,12 @@ final class OnionWatch {
     private(set) var selfDial: SelfDial!
 
     private let settings: OnionPresence.Settings
-    private let words: PresenceWords
+    private let words: PresenceLog
     private let heartbeat: Heartbeat
     private let progressDeadline = Timer()
     private var state = OnionState.connecting
 
-    init(_ settings: OnionPresence.Settings, words: PresenceWords, log: Logger) {
+    init(_ settings: OnionPresence.Settings, words: PresenceLog, log: Logger) {
         self.settings = settings
         self.words = words
         heartbeat = Heartbeat(settings, log: log)

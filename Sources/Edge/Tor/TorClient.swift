@@ -137,7 +137,7 @@ extension ControlConnection {
         let key = "net/listeners/socks"
         return try await ask(.getInfo([key]), within: limit) { reply throws(ControlSyntaxError) in
             guard let listeners = reply[key] else { throw .unreadableReply(to: "GETINFO") }
-            return try ControlWords(listeners).words.lazy.compactMap { Endpoint($0.value) }.first
+            return try ReplyFields(listeners).words.lazy.compactMap { Endpoint($0.value) }.first
         }
     }
 

@@ -86,7 +86,7 @@ package final class LabTor {
             try? await Task.sleep(for: .milliseconds(50))
         }
         let listeners = try await value(of: "net/listeners/socks")
-        socks = (try? ControlWords(listeners))?.words.first.flatMap { Endpoint($0.value) }
+        socks = (try? ReplyFields(listeners))?.words.first.flatMap { Endpoint($0.value) }
     }
 
     /// Returns the value of one key of GETINFO.

@@ -30,9 +30,9 @@ extension NodeCalls {
         } run: { calls, asked throws(CallRefusal) in
             let dispatcher = calls.dispatcher
             switch try OutboxFile.Selection(asked.body) {
-            case .sequences(let numbers): return .counted(dispatcher.hurry(numbers), isRunning: true)
+            case .sequences(let numbers): return .counted(dispatcher.retryNow(numbers), isRunning: true)
             case .lanes(let app, let host):
-                return .counted(dispatcher.hurry(app: app, host: host), isRunning: true)
+                return .counted(dispatcher.retryNow(app: app, host: host), isRunning: true)
             }
         },
         Call("POST", "waiting", "drop") { files, asked throws(CallRefusal) in
@@ -40,9 +40,9 @@ extension NodeCalls {
         } run: { calls, asked throws(CallRefusal) in
             let dispatcher = calls.dispatcher
             switch try OutboxFile.Selection(asked.body) {
-            case .sequences(let numbers): return .counted(dispatcher.giveUp(numbers), isRunning: true)
+            case .sequences(let numbers): return .counted(dispatcher.drop(numbers), isRunning: true)
             case .lanes(let app, let host):
-                return .counted(dispatcher.giveUp(app: app, host: host), isRunning: true)
+                return .counted(dispatcher.drop(app: app, host: host), isRunning: true)
             }
         },
         Call("POST", "waiting", "move") { files, asked throws(CallRefusal) in

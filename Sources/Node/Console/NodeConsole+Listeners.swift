@@ -103,7 +103,7 @@ extension NodeConsole {
         linkOrigins.append(origin)
         var clients = settings.circuits
         clients.limits.framesPerSecond = NodeConsole.onionRequestsPerSecond
-        clients.areTold = settings.isGuarded
+        clients.knowsCircuits = settings.isGuarded
         clients.areShared = !settings.isGuarded
         clients.ofStrangers = NodeConsole.ofStrangers
         let endpoint = try site.sockets.open("console") { (endpoint) throws(SystemError) in

@@ -34,7 +34,7 @@ extension Settings {
     /// The settings of the circuits by which clients come to the onion address.
     var onionCircuits: Circuits.Settings {
         var circuits = circuits
-        circuits.areTold = isGuarded
+        circuits.knowsCircuits = isGuarded
         circuits.areShared = !isGuarded
         return circuits
     }

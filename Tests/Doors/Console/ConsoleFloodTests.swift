@@ -55,7 +55,7 @@ import Wire
             log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         try await dispatcher.start()
         var settings = Circuits.Settings()
-        settings.areTold = true
+        settings.knowsCircuits = true
         settings.limits.framesPerSecond = framesPerSecond
         settings.ofStrangers = strangers
         let circuits = Circuits(settings: settings)

@@ -56,7 +56,7 @@ import Testing
 
     @Test func aClockBeyondAllSenseIsToldAndEndsNothing() {
         // What nobody logs is not even computed.
-        let words = PresenceWords(log: Logger(label: "test") { StreamLogHandler.standardError(label: $0) })
+        let words = PresenceLog(log: Logger(label: "test") { StreamLogHandler.standardError(label: $0) })
         for seconds in [Int.min, .max] {
             words.tell(.clockSkew(seconds: seconds), isOurs: true)
             let skew = ClockSkew(reported: seconds, offset: .min)

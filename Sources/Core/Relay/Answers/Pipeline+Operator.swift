@@ -5,7 +5,7 @@ extension Pipeline {
     /// Notifications that are on disk only are claimed for that, and end page by page.
     ///
     /// - Returns: How many they are.
-    package mutating func giveUp(_ id: LaneID, at now: Instant) -> Int {
+    package mutating func drop(_ id: LaneID, at now: Instant) -> Int {
         guard let lane = delivery.lane(id) else { return 0 }
         var count = delivery.lanes[lane].shelved
         var tokens: Set<Digest> = []
@@ -30,7 +30,7 @@ extension Pipeline {
     /// Gives up single notifications.
     ///
     /// - Returns: How many of them were in memory and with no gateway: the others are left alone.
-    package mutating func giveUp(_ sequences: [Int64], at now: Instant) -> Int {
+    package mutating func drop(_ sequences: [Int64], at now: Instant) -> Int {
         var count = 0
         // Of a device the last one first, so that none becomes ready in between.
         for sequence in Set(sequences).sorted(by: >) {
@@ -46,12 +46,12 @@ extension Pipeline {
     /// Tries what a lane has put off now, whatever its gateway has asked for; on disk page by page.
     ///
     /// - Returns: How many are due now: what was put off with all behind it, and what is on disk only.
-    package mutating func hurry(_ id: LaneID, at now: Instant) -> Int {
+    package mutating func retryNow(_ id: LaneID, at now: Instant) -> Int {
         guard let lane = delivery.lane(id) else { return 0 }
         let postponed = delivery.entries.indices.filter {
             delivery.entries[$0].lane == lane && delivery.entries[$0].state.isPostponed
         }
-        let count = hurry(postponed, at: now) + delivery.lanes[lane].shelved
+        let count = retryNow(postponed, at: now) + delivery.lanes[lane].shelved
         resume(id, at: now)
         if delivery.lanes[lane].shelved > 0 {
             delivery.withLane(lane) {
@@ -64,20 +64,20 @@ extension Pipeline {
     }
 
     /// Tries single notifications at once, with all others of their devices, of those in memory.
-    package mutating func hurry(_ sequences: [Int64], at now: Instant) -> Int {
+    package mutating func retryNow(_ sequences: [Int64], at now: Instant) -> Int {
         let heads = Set(
             sequences.compactMap { delivery.slots[$0] }.compactMap { slot in
                 delivery.waiting(of: delivery.entries[slot].token).first
             }
         ).filter { delivery.entries[$0].state.isPostponed }
-        return hurry(heads.sorted(), at: now)
+        return retryNow(heads.sorted(), at: now)
     }
 
-    private mutating func hurry(_ heads: [Delivery.Slot], at now: Instant) -> Int {
+    private mutating func retryNow(_ heads: [Delivery.Slot], at now: Instant) -> Int {
         var count = 0
         for slot in heads {
             count += delivery.waiting(of: delivery.entries[slot].token).count
-            delivery.hurry(slot)
+            delivery.retryNow(slot)
         }
         if !heads.isEmpty {
             commits.append(.forgetWishes(heads.map { delivery.entries[$0].token }))

@@ -164,7 +164,7 @@ struct Delivery: Sendable {
     }
 
     /// The operator wants it tried now, whatever was asked for its device.
-    mutating func hurry(_ slot: Slot) {
+    mutating func retryNow(_ slot: Slot) {
         let token = entries[slot].token
         wishes.end(token)
         queues[token]?.notBefore = 0

@@ -65,7 +65,7 @@ extension Pipeline {
 
     /// Another node says that it has put something there for this one. It may say so late, or its word may get lost: what is
     /// there is seen all the same, a little later.
-    package mutating func toldOfArrivals(at now: Instant) {
+    package mutating func arrivalsNotified(at now: Instant) {
         if !isStopping { cluster.noteTold(at: now.monotonicNanoseconds) }
     }
 

@@ -12,7 +12,7 @@ enum Origin: Hashable {
 
 /// The circuits by which connections come to the doors, and what each has used up of its share.
 ///
-/// If tor tells the circuit of each connection (``Settings/areTold``), all connections of one circuit share what
+/// If tor tells the circuit of each connection (``Settings/knowsCircuits``), all connections of one circuit share what
 /// ``Relay/CircuitAccount`` allows. Where it doesn't, all have one account together (``Settings/areShared``), or each
 /// connection counts as a circuit of its own. At endpoints for the world an address takes the place of a circuit
 /// (``Settings/areAddresses``).
@@ -21,7 +21,7 @@ package final class Circuits {
     package struct Settings: Equatable, Sendable {
         package var limits = CircuitAccount.Limits()
         /// Whether every connection begins with a ``Wire/ProxyLine``; one that doesn't is closed.
-        package var areTold = false
+        package var knowsCircuits = false
         /// Whether all connections have one account, ``partsOfAll`` times as large, since tor says nothing of circuits: so
         /// many strangers together, and no more.
         package var areShared = false
@@ -36,7 +36,7 @@ package final class Circuits {
         package static let partsOfAll = 16
 
         fileprivate var ofEach: CircuitAccount.Limits {
-            guard areShared, !areTold else { return limits }
+            guard areShared, !knowsCircuits else { return limits }
             return CircuitAccount.Limits(
                 connections: 0, framesPerSecond: limits.framesPerSecond * Settings.partsOfAll,
                 bytesPerSecond: limits.bytesPerSecond * Settings.partsOfAll, strikes: 0)

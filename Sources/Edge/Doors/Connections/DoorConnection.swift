@@ -97,7 +97,7 @@ class DoorConnection: StreamHandler {
     final func begin() {
         places.enter(self)
         stream.handler = self
-        if !arrival.circuits.settings.areTold { enter(by: arrival.origin) }
+        if !arrival.circuits.settings.knowsCircuits { enter(by: arrival.origin) }
     }
 
     // MARK: The protocol's part

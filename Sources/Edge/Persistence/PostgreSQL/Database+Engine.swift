@@ -31,7 +31,7 @@ extension Database: EngineConnection {
 
     /// Begins the run: from now on a connection that is silent is given up long before the lease ends, since
     /// all that takes long is done.
-    func beginRun(isAnew: Bool) { hurry() }
+    func beginRun(isAnew: Bool) { shortenPatience() }
 
     func sharing(on connection: borrowing Connection) throws(StoreError) -> Sharing? {
         try Sharing(self, connection)

@@ -75,7 +75,7 @@ final class Database {
     }
 
     /// All that takes long is done: from now on a connection that is silent is given up long before the lease ends.
-    func hurry() { connection.patience = 3000 }
+    func shortenPatience() { connection.patience = 3000 }
 
     /// The lease ends with the process that had it, and all shards of its node are free.
     func close() {

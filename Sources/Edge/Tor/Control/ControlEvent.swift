@@ -28,9 +28,9 @@ package enum ControlEvent: Equatable, Sendable {
         let name = String(text.prefix { $0 != " " })
         switch name {
         case "STATUS_CLIENT", "STATUS_GENERAL":
-            self = try Self.status(ControlWords(text), kind: name)
+            self = try Self.status(ReplyFields(text), kind: name)
         case "HS_DESC":
-            self = .descriptor(try DescriptorEvent(ControlWords(text)))
+            self = .descriptor(try DescriptorEvent(ReplyFields(text)))
         case "CIRC", "CIRC_MINOR":
             let line = Array(text.utf8)
             self = CircuitEvent(line.span).map { .circuit($0) } ?? .unused(name)
@@ -49,7 +49,7 @@ package enum ControlEvent: Equatable, Sendable {
 
     private static let largestSkew = 100 * 366 * 86_400
 
-    private static func status(_ words: ControlWords, kind: String) throws(ControlSyntaxError) -> ControlEvent
+    private static func status(_ words: ReplyFields, kind: String) throws(ControlSyntaxError) -> ControlEvent
     {
         switch words[2] {
         case "BOOTSTRAP":
@@ -84,7 +84,7 @@ package struct Bootstrap: Equatable, Sendable {
         self.warning = warning
     }
 
-    init?(_ words: ControlWords) {
+    init?(_ words: ReplyFields) {
         guard let progress = words["PROGRESS"].flatMap({ Int($0) }), (0...100).contains(progress) else {
             return nil
         }
@@ -97,7 +97,7 @@ package struct Bootstrap: Equatable, Sendable {
 
     /// Reads the value of `GETINFO status/bootstrap-phase`.
     package init?(phase: String) {
-        guard let words = try? ControlWords(phase), words[1] == "BOOTSTRAP" else { return nil }
+        guard let words = try? ReplyFields(phase), words[1] == "BOOTSTRAP" else { return nil }
         self.init(words)
     }
 }
@@ -127,7 +127,7 @@ package struct DescriptorEvent: Equatable, Sendable {
     /// `$<fingerprint>~<name>` or `UNKNOWN`.
     package var directory: String
 
-    init(_ words: ControlWords) throws(ControlSyntaxError) {
+    init(_ words: ReplyFields) throws(ControlSyntaxError) {
         guard let action = words[1], let serviceID = words[2], let directory = words[4] else {
             throw .unreadableReply(to: "HS_DESC")
         }

@@ -82,7 +82,7 @@ package enum ControlRefusal: Error, Equatable, Sendable {
             guard words.hasPrefix(opening) else { return nil }
             let rest = words.dropFirst(opening.count)
             // What was quoted may have had escapes in it.
-            return printable((try? ControlWords(rest))?.words.first?.value ?? String(rest))
+            return printable((try? ReplyFields(rest))?.words.first?.value ?? String(rest))
         }
         switch code {
         case 510:

@@ -19,7 +19,7 @@ package struct ProtocolInfo: Equatable, Sendable {
         var methods: [Method]?
         var version: TorVersion?
         for line in reply.lines {
-            let words = try ControlWords(line.text)
+            let words = try ReplyFields(line.text)
             switch words[0] {
             case "AUTH":
                 methods = words["METHODS"]?.split(separator: ",").compactMap { Method(rawValue: String($0)) }

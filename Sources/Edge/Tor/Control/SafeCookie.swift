@@ -15,8 +15,8 @@ struct SafeCookie {
     /// - Throws: ``ControlError/cookieMismatch`` when the other side does not know our cookie: it may be another
     ///   program, or a tor that has written a new cookie since.
     init(cookie: [UInt8], nonce: [UInt8], reply: ControlReply) throws(ControlError) {
-        let words: ControlWords
-        do { words = try ControlWords(reply.lines[0].text) } catch { throw .notUnderstood(error) }
+        let words: ReplyFields
+        do { words = try ReplyFields(reply.lines[0].text) } catch { throw .notUnderstood(error) }
         guard words[0] == "AUTHCHALLENGE",
             let hash = words["SERVERHASH"].flatMap(Hex.decode), hash.count == 32,
             let serverNonce = words["SERVERNONCE"].flatMap(Hex.decode), serverNonce.count == 32

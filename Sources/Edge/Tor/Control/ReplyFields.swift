@@ -1,5 +1,5 @@
 /// The words of a reply line: `word`, `KEY=value`, `KEY="quoted value"` and `"quoted word"`, parted by spaces.
-package struct ControlWords: Equatable, Sendable {
+package struct ReplyFields: Equatable, Sendable {
     package struct Word: Equatable, Sendable {
         /// The text before `=`, if it is made of letters, digits, `_`, `-` and `/`.
         package var key: String?

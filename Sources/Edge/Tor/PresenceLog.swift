@@ -1,7 +1,7 @@
 import Logging
 
 /// The events of the log about tor and the onion service.
-struct PresenceWords {
+struct PresenceLog {
     let log: Logger
 
     func tell(_ state: OnionState) {

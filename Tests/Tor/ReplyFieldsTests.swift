@@ -2,9 +2,9 @@ import Testing
 
 @testable import Tor
 
-@Suite struct ControlWordsTests {
+@Suite struct ReplyFieldsTests {
     @Test func wordsKeysAndQuotationsAreToldApart() throws {
-        let words = try ControlWords(
+        let words = try ReplyFields(
             #"NOTICE BOOTSTRAP PROGRESS=100 TAG=done SUMMARY="Done \"now\"" "quoted word" EMPTY= q="" x"y"#)
         #expect(words[0] == "NOTICE")
         #expect(words["PROGRESS"] == "100")
@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test func aWordToldByItsPlaceKeepsItsEqualsSign() throws {
-        let words = try ControlWords("CREATED id UNKNOWN UNKNOWN c29tZQ==")
+        let words = try ReplyFields("CREATED id UNKNOWN UNKNOWN c29tZQ==")
         #expect(words[4] == "c29tZQ==")
     }
 
@@ -28,17 +28,17 @@ import Testing
         (#""\1019""#, "A9"), (#""""#, ""),
     ])
     func escapesAreThoseOfC(written: String, value: String) throws {
-        #expect(try ControlWords(written).words.map(\.value) == [value])
+        #expect(try ReplyFields(written).words.map(\.value) == [value])
     }
 
     @Test(arguments: [#"""#, #"a="b"#, #""a\""#, #""\"#])
     func aQuotationWithoutEndIsRefused(text: String) {
-        #expect(throws: ControlSyntaxError.unfinishedQuotation) { try ControlWords(text) }
+        #expect(throws: ControlSyntaxError.unfinishedQuotation) { try ReplyFields(text) }
     }
 
     @Test func whatWeQuoteIsReadBackTheSame() throws {
         let bytes = Array(UInt8(1)...0x7F)
-        let words = try ControlWords(ControlCommand.quoted(bytes))
+        let words = try ReplyFields(ControlCommand.quoted(bytes))
         #expect(words.words.map { Array($0.value.utf8) } == [bytes])
     }
 
