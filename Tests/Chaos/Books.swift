@@ -74,11 +74,23 @@ final class Books {
     /// A gateway may read so much later what a node had sent before it was killed.
     private static let readLate: Int64 = 1_000_000_000
     /// Of what two nodes have taken the later one may come first if its shard's owner has not seen the earlier one yet. It
-    /// looks every 200 ms, and may have to wait for the processor.
-    private static let unseenWithin: Int64 = 1_000_000_000
-    static let takenByTwo = "taken by two nodes within a second"
+    /// looks every 200 ms, and its look takes some turns of the node, the database and the node again. Each may have to wait
+    /// for the processor as long as this process had to.
+    private var unseenWithin: Int64 { 1_000_000_000 + 10 * lateness }
+    static let takenByTwo = "taken by two nodes before the owner had looked"
+    /// The longest wait of this process for a processor, in nanoseconds.
+    private var lateness: Int64 = 0
 
     // MARK: What happens
+
+    /// Measures how long this process waits for a processor, until the task ends.
+    func watchProcessor() async {
+        while !Task.isCancelled {
+            let begun = EventLoop.monotonicNanoseconds
+            await pause(.milliseconds(20))
+            lateness = max(lateness, EventLoop.monotonicNanoseconds - begun - 20_000_000)
+        }
+    }
 
     func sending(_ request: MobileNotificationRequest, isDead: Bool = false, isByDoor: Bool = false) {
         entries[request.uid] = Entry(request: request, isDead: isDead, isByDoor: isByDoor)
@@ -117,7 +129,7 @@ final class Books {
 
     /// A node's commits and looks hang from then on, and have not failed.
     func seesNothing(from begun: Int64, until end: Int64) {
-        unseeing.append(begun...(end + Books.unseenWithin))
+        unseeing.append(begun...(end + unseenWithin))
     }
 
     func broke(_ connection: String, at time: Int64) { breaks[connection] = time }
@@ -277,7 +289,7 @@ final class Books {
 
     private func unseen(_ first: Entry, before push: Push, of second: Entry) -> String? {
         guard first.nodes.union(second.nodes).count > 1, let stored = first.storedAt,
-            push.time - stored < Books.unseenWithin
+            push.time - stored < unseenWithin
                 || unseeing.contains(where: { $0.contains(push.time) && $0.contains(stored) })
         else { return nil }
         return Books.takenByTwo

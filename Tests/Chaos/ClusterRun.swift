@@ -52,6 +52,8 @@ final class ClusterRun {
 
     func run(_ rounds: Int, of blows: [ClusterBlow]) async throws {
         begun = EventLoop.monotonicNanoseconds
+        let watch = Task { await books.watchProcessor() }
+        defer { watch.cancel() }
         for node in world.nodes {
             node.gateway.setFaults(
                 apple: FaultWords(text: "slow=20"), google: FaultWords(text: "slow=20"), seed: 1)
@@ -311,7 +313,7 @@ final class ClusterRun {
         }
         return Table.lines(rows) + [
             "\(books.entries.count) notifications, \(books.entries.values.count(where: \.isByDoor)) of them by POST; \(books.busy) times busy, in \((EventLoop.monotonicNanoseconds - begun).seconds) s",
-            "\(books.disorderedBy[Books.takenByTwo] ?? 0) out of order that two nodes had taken within a second",
+            "\(books.disorderedBy[Books.takenByTwo] ?? 0) out of order that two nodes had taken before the owner had looked",
             "\(lost) lost, \(twice) twice without a reason, \(outOfOrder) out of order without a reason",
         ]
     }

@@ -151,7 +151,7 @@ private final class TestDoor: HTTPDoor {
         defer { try? FileManager.default.removeItem(at: file) }
         let tool = try Tool(
             [
-                "curl", "--silent", "--cacert", file.path, "--max-time", "20", "--write-out",
+                "curl", "--silent", "--cacert", file.path, "--write-out",
                 "\n%{http_code} %{http_version} %{num_connects}\n",
             ] + arguments)
         return try await tool.finish().filter { !$0.isEmpty }

@@ -7,6 +7,7 @@ import JSONCoding
 import Lab
 import Reactor
 import Testing
+import Vectors
 import Wire
 
 /// What ntfy's app for Android sends, as its source makes it (ntfy-android, `HttpUtil.kt`, `ApiService.kt`,
@@ -43,7 +44,7 @@ import Wire
 
         init(_ stage: MailboxStage) async throws {
             stream = try await Reactor.Stream.connect(
-                to: .host("127.0.0.1", port: stage.port), deadline: .seconds(5))
+                to: .host("127.0.0.1", port: stage.port), deadline: theRun)
             stream.handler = self
         }
 

@@ -6,6 +6,7 @@ import Persistence
 import Reactor
 import Relay
 import Testing
+import Vectors
 import Wire
 
 /// Commands, which are calls: of the node that runs, or carried out by its store and files where none does.

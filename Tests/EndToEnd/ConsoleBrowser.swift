@@ -3,6 +3,7 @@ import Foundation
 import HTTP1
 import JSONCoding
 import Reactor
+import Vectors
 
 /// What a browser sends to the console, and what somebody may send who is none.
 @EventLoop

@@ -6,6 +6,7 @@ import Lab
 import Programs
 import Reactor
 import Testing
+import Vectors
 import Wire
 
 /// What the owner does in the console, at the built node: each call with what it changes.

@@ -9,6 +9,7 @@ import Node
 import Programs
 import Reactor
 import Testing
+import Vectors
 import Wire
 
 /// The copy that an owner keeps, and moving in from it, at built nodes.

@@ -6,6 +6,7 @@ import Lab
 import Node
 import Reactor
 import Testing
+import Vectors
 import Wire
 
 /// What of the console concerns the network, at nodes in a private one: two starts and a third make it long.

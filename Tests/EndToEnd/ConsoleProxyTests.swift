@@ -7,6 +7,7 @@ import LabParts
 import Programs
 import Reactor
 import Testing
+import Vectors
 
 /// The console behind a platform's login, as Umbrel's app_proxy stands in front of an app: a real nginx lets in whoever has the
 /// platform's cookie, and leaves the browser's Host and Origin as they are.

@@ -211,7 +211,7 @@ import Testing
         }
         func health(trusting file: String) throws -> String {
             try run([
-                "curl", "-s", "--max-time", "20", "--cacert", stage.world.directory.path + "/" + file,
+                "curl", "-s", "--cacert", stage.world.directory.path + "/" + file,
                 "--write-out", "%{http_code}", "https://localhost:\(port)/relay-to/_health",
             ]).output
         }

@@ -5,6 +5,7 @@ import Lab
 import LabParts
 import Reactor
 import Testing
+import Vectors
 import Wire
 
 /// A node without credentials, and a friend's node that has them: frames between the two, over Tor.

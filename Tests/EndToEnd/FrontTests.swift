@@ -23,8 +23,7 @@ import Wire
 
     private func dial(_ address: String, by socks: Endpoint) async throws -> BisqPeer {
         try await BisqPeer.dial(
-            .tor(socks: socks, onion: address, port: 9999), attemptTimeout: .seconds(10),
-            deadline: theRun)
+            .tor(socks: socks, onion: address, port: 9999), attemptTimeout: .seconds(10))
     }
 
     /// Which of these nodes a notification by the front has gone through.

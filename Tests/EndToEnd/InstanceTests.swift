@@ -158,8 +158,7 @@ import Wire
 
         func dial() async throws -> BisqPeer {
             try await BisqPeer.dial(
-                .tor(socks: socks, onion: address, port: 9999), attemptTimeout: .seconds(10),
-                deadline: .seconds(90))
+                .tor(socks: socks, onion: address, port: 9999), attemptTimeout: .seconds(10))
         }
 
         func close() async {

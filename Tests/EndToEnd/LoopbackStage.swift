@@ -5,6 +5,7 @@ import JSONCoding
 import Lab
 import Reactor
 import Testing
+import Vectors
 import Wire
 
 /// The built program with simulated gateways and a tor without a network: peers come straight to the door.

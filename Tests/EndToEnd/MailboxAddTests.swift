@@ -7,6 +7,7 @@ import QR
 import Reactor
 import Testing
 import Tor
+import Vectors
 import Wire
 
 /// What `onionbell mailbox add` prints, and what is left of it.

@@ -43,7 +43,7 @@ import Testing
         // Another reader, at its first request, on a circuit of its own.
         let token = try #require(mailbox.tokens["desk"])
         let desk = [
-            "curl", "--silent", "--max-time", "60", "--proxy", "socks5h://desk:x@\(socks)", "-u",
+            "curl", "--silent", "--proxy", "socks5h://desk:x@\(socks)", "-u",
             "desk:\(token)", "\(mailbox.url)/json?poll=1",
         ]
         let strangers = try #require(try await network.startTor().socks)

@@ -6,6 +6,7 @@ import Lab
 import Programs
 import Reactor
 import Testing
+import Vectors
 import Wire
 
 /// Mailboxes of the built node: made by the command, filled by Bisq, fetched by curl and a WebSocket.
@@ -44,7 +45,7 @@ import Wire
     ) async throws -> [JSON] {
         let result = try await Task.detached {
             try run([
-                "curl", "-s", "--max-time", "20", "-u", "\(user):\(token)",
+                "curl", "-s", "-u", "\(user):\(token)",
                 "\(url)/json?poll=1&since=\(since)",
             ])
         }.value
@@ -191,7 +192,7 @@ import Wire
         #expect(url.hasPrefix("https://localhost:\(port)/mb"))
         await stage.logged("mailbox.changed")
         let reader = try LabProgram([
-            "curl", "--silent", "--no-buffer", "--max-time", "60", "--cacert", path + "/ca.pem", "-u",
+            "curl", "--silent", "--no-buffer", "--cacert", path + "/ca.pem", "-u",
             "phone:\(tokens[0])", "\(url)/json?since=all",
         ])
         await reader.wait { $0.exit != nil || $0.lines.contains { $0.contains(#""event":"open""#) } }
@@ -202,7 +203,7 @@ import Wire
         #expect(try phone.open(encrypted).title == "one")
         await reader.kill()
         let stranger = [
-            "curl", "--silent", "--max-time", "60", "--cacert", path + "/ca.pem", "\(url)/json?poll=1",
+            "curl", "--silent", "--cacert", path + "/ca.pem", "\(url)/json?poll=1",
         ]
         let refused = try await Task.detached { try run(stranger) }.value
         #expect(refused.output.contains(#""http":403"#), "\(refused.output) \(refused.errors)")

@@ -8,6 +8,7 @@ import LabParts
 import Programs
 import Reactor
 import Testing
+import Vectors
 import Wire
 
 /// A mailbox of a node in a test, with what `onionbell mailbox add` showed of it.

@@ -6,6 +6,7 @@ import Lab
 import LabParts
 import Reactor
 import Testing
+import Vectors
 import Wire
 
 /// The built program with real tor on the private network and the simulated gateways.

@@ -5,6 +5,7 @@ import LabParts
 import Reactor
 import Testing
 import Tor
+import Vectors
 import Wire
 
 /// The built node and an ntfy server.

@@ -5,6 +5,7 @@ import JSONCoding
 import Lab
 import Reactor
 import Testing
+import Vectors
 import Wire
 
 /// `Deploy/examples/peer.py`, the sender that others port: over Tor, to a node that nobody prepared for it.

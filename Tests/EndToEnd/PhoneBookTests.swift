@@ -4,6 +4,7 @@ import JSONCoding
 import Lab
 import Reactor
 import Testing
+import Vectors
 import Wire
 
 /// `onionbell phones` beside the built node that runs.

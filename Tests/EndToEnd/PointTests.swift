@@ -6,6 +6,7 @@ import LabParts
 import Pointing
 import Reactor
 import Testing
+import Vectors
 
 /// `onionbell point`: what it prints and writes reaches the node through a real tor.
 @EventLoop

@@ -5,6 +5,7 @@ import LabParts
 import Reactor
 import Testing
 import Tor
+import Vectors
 import Wire
 
 /// `onionbell invite`, `revoke` and `peers` beside the running program.

@@ -34,7 +34,7 @@ import Wire
 
     private func curl(_ arguments: String...) async throws -> CommandResult {
         try await Task.detached {
-            try run(["curl", "-s", "-w", "\n%{http_code}", "--max-time", "60"] + arguments)
+            try run(["curl", "-s", "-w", "\n%{http_code}"] + arguments)
         }.value
     }
 
@@ -232,7 +232,7 @@ import Wire
                             url,
                         ]
                     }
-                    _ = try? run(["curl", "--max-time", "60"] + requests)
+                    _ = try? run(["curl"] + requests)
                 }
             }
             for number in 1...9 {

@@ -9,7 +9,7 @@ import Wire
 extension LoopbackStage {
     /// A connection that comes by a circuit of this number, as tor begins it.
     func dial(circuit: UInt32) async throws -> BisqPeer {
-        let stream = try await Reactor.Stream.connect(to: peers, deadline: .seconds(10))
+        let stream = try await Reactor.Stream.connect(to: peers)
         stream.pauseReading()
         stream.write(torLine(circuit))
         return BisqPeer(stream, unread: [], network: .mainnet)
@@ -56,7 +56,7 @@ extension LoopbackStage {
             one.deviceToken = token
             return Envelope(messageVersion: 10, message: .notificationRequest(one))
         }
-        let stranger = try await Reactor.Stream.connect(to: stage.peers, deadline: .seconds(10))
+        let stranger = try await Reactor.Stream.connect(to: stage.peers)
         stranger.pauseReading()
         stranger.write(stage.torLine(77) + Envelope(messageVersion: 10, message: .bundle(entries)).frame)
         // A twentieth of what a circuit may send at once, if none were refused. They cost it 15 s, less the time it takes.

@@ -5,6 +5,7 @@ import Lab
 import LabParts
 import Reactor
 import Testing
+import Vectors
 import Wire
 
 /// `onionbell register` against a simulated trusted node of Bisq 2, and what that sends afterwards.

@@ -5,6 +5,7 @@ import JSONCoding
 import Lab
 import Reactor
 import Testing
+import Vectors
 import Wire
 
 /// The way back through the built node and programs: `onionbell receive --reply` and `onionbell bisq-agent`.

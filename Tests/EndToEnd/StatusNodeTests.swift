@@ -55,7 +55,7 @@ import Vectors
         let body =
             #"{"notifications":[{"tokens":["\#(String(repeating: "7f", count: 32))"],"platform":1,"message":"m"}]}"#
         let arguments = [
-            "curl", "--silent", "--max-time", "60", "--retry", "3", "--retry-all-errors", "--socks5-hostname",
+            "curl", "--silent", "--retry", "3", "--retry-all-errors", "--socks5-hostname",
             "\(stage.socks)", "http://\(stage.address):8088/api/push", "--data-binary", body,
         ]
         let answer = try await Task.detached { try run(arguments) }.value
@@ -90,7 +90,7 @@ import Vectors
         let body =
             #"{"notifications":[{"tokens":["\#(String(repeating: "7f", count: 32))"],"platform":1,"message":"m"}]}"#
         let arguments = [
-            "curl", "--silent", "--max-time", "60", "--cacert", path + "/ca.pem",
+            "curl", "--silent", "--cacert", path + "/ca.pem",
             "https://localhost:\(port)/api/push", "--data-binary", body,
         ]
         let answer = try await Task.detached { try run(arguments) }.value

@@ -22,7 +22,7 @@ import Testing
         func ask(_ path: String, _ more: [String] = []) throws -> String {
             let socket = ["--unix-socket", stage.world.directory.path + "/management"]
             return try run(
-                ["curl", "-s", "--max-time", "5"] + socket + more + ["http://localhost" + path]
+                ["curl", "-s"] + socket + more + ["http://localhost" + path]
             ).output
         }
         // Until it listens.

@@ -3,6 +3,7 @@ import Foundation
 import Lab
 import Reactor
 import Testing
+import Vectors
 import Wire
 
 /// The floods that once stopped a node while `/healthz` said that all is well, with the limits that a node has by itself.

@@ -1,9 +1,8 @@
 import Client
+import HTTP1
 import Reactor
+import Vectors
 import Wire
-
-/// How long a test waits for what must come: as long as the run, which is the only one with a limit.
-let theRun: Duration = .seconds(6 * 3600)
 
 /// Returns when that is so. What is asked must stay so: a state that lasts a moment may be missed.
 @EventLoop
@@ -22,4 +21,35 @@ extension BisqPeer {
     }
 
     func ping() async throws(PeerError) -> Duration { try await ping(deadline: theRun) }
+
+    func peers() async throws(PeerError) -> GetPeersResponse { try await peers(deadline: theRun) }
+
+    func post(_ request: MobileReplyRequest) async throws(PeerError) -> MobileReplyResponse {
+        try await post(request, deadline: theRun)
+    }
+
+    func replies(to fetch: MobileReplyFetch) async throws(PeerError) -> MobileReplies {
+        try await replies(to: fetch, deadline: theRun)
+    }
+
+    static func dial(
+        _ route: PeerRoute, attemptTimeout: Duration = .seconds(20)
+    ) async throws(PeerDialError) -> BisqPeer {
+        try await dial(route, attemptTimeout: attemptTimeout, deadline: theRun)
+    }
+}
+
+extension HTTPExchange {
+    static func answer(
+        to request: HTTPRequest, host: String, by route: PeerRoute, attemptTimeout: Duration = .seconds(20)
+    ) async throws(HTTPExchangeError) -> HTTPResponse {
+        try await answer(
+            to: request, host: host, by: route, attemptTimeout: attemptTimeout, deadline: theRun)
+    }
+}
+
+extension Reactor.Stream {
+    static func connect(to endpoint: Endpoint) async throws(ConnectError) -> Reactor.Stream {
+        try await connect(to: endpoint, deadline: theRun)
+    }
 }

@@ -9,6 +9,7 @@ import Reactor
 import Relay
 import Testing
 import Tor
+import Vectors
 import Wire
 
 /// What the built node has to say itself: about a Bisq that it watches through real tors, to a name of the phone book.

@@ -4,6 +4,7 @@ import Lab
 import Programs
 import Reactor
 import Testing
+import Vectors
 
 private let script = URL(filePath: #filePath).deletingLastPathComponent()
     .appending(path: "../../Deploy/examples/web-push.py").standardized.path
@@ -86,7 +87,7 @@ struct WebPushNodeTests {
     private func post(_ body: String, to socket: String) async throws -> (status: String, location: String) {
         let result = try await Task.detached { [token] in
             try run([
-                "curl", "-s", "--max-time", "60", "--unix-socket", socket, "--write-out",
+                "curl", "-s", "--unix-socket", socket, "--write-out",
                 "%{http_code} %header{location}", "--header", "Content-Encoding: aes128gcm", "--header",
                 "TTL: 3600", "--data-binary", body, "http://localhost/relay-to/production/\(token)/x",
             ])
