@@ -214,8 +214,8 @@ package struct HTTP2Headers: Sendable {
         }
     }
 
-    /// The fields as nghttp2 takes them, without those that are ``Indexing/verbatim``; before `body` returns it copies all but
-    /// the names that never change.
+    /// The fields as nghttp2 takes them, without those that are ``Indexing/verbatim``; before `body` returns it copies
+    /// all but the names that never change.
     func withFields<Result>(_ body: (UnsafePointer<nghttp2_nv>?, Int) -> Result) -> Result {
         bytes.withUnsafeBufferPointer { text in
             withUnsafeTemporaryAllocation(of: nghttp2_nv.self, capacity: plainCount) { list in

@@ -10,8 +10,8 @@ extension PostgreSQLConnection {
     /// Milliseconds for each step of a handshake.
     private static let step: Int32 = 2000
 
-    /// OpenSSL's words, `nil` if it has none. Shakes hands once more, believes whatever certificate comes, and goes away before
-    /// anything is said over that line.
+    /// OpenSSL's words, `nil` if it has none. Shakes hands once more, believes whatever certificate comes, and goes away
+    /// before anything is said over that line.
     func certificateFault(_ parameters: [(name: String, value: String)]) -> String? {
         guard let authorities = parameters.first(where: { $0.name == "sslrootcert" })?.value else {
             return nil

@@ -63,7 +63,8 @@ package actor EventLoop {
 
 /// Runs Swift's jobs and libevent's events on one thread.
 ///
-/// `@unchecked Sendable`: `base`, the events, `spare`, `turns` and `waits` are touched by the loop's thread only, after `init`.
+/// `@unchecked Sendable`: `base`, the events, `spare`, `turns` and `waits` are touched by the loop's thread only, after
+/// `init`.
 final class LoopExecutor: SerialExecutor, @unchecked Sendable {
     /// Owned for the life of the process: there is one loop and it never ends.
     let base: OpaquePointer

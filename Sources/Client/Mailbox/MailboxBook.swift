@@ -70,9 +70,9 @@ package struct MailboxBook: Equatable, Sendable {
         self.access = access
     }
 
-    /// Whether a message is what it says. An ERASE has to have a date of the last day that is later than that of the last one
-    /// that was obeyed: Bisq 1's cipher does not show what was forged, and an old message can be handed in again. Bisq's own has
-    /// no text; one with text was another kind of message before somebody changed its bits.
+    /// Whether a message is what it says. An ERASE has to have a date of the last day that is later than that of the last
+    /// one that was obeyed: Bisq 1's cipher does not show what was forged, and an old message can be handed in again.
+    /// Bisq's own has no text; one with text was another kind of message before somebody changed its bits.
     ///
     /// - Parameter now: Milliseconds since 1970.
     package func takes(_ message: ReceivedMessage, at now: Int64) -> Bool {

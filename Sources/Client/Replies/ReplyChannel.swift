@@ -6,8 +6,9 @@ import Wire
 /// holds replies, and a key that no node has.
 ///
 /// `base = HKDF-Extract(salt: "Onionbell replies 1", the key's 32 bytes)`; the name is 24 bytes of
-/// `HKDF-Expand(base, "to-bisq channel")` in Base64 for URLs, the key 32 bytes of `HKDF-Expand(base, "to-bisq key")`
-/// (RFC 5869, SHA-256). To the phone it is `"to-phone key"`, and `"to-phone channel <counter>"` with that of its reply. A sealed reply is `1 | nonce (12) | AES-256-GCM(reply) | tag (16)`; the first byte is associated.
+/// `HKDF-Expand(base, "to-bisq channel")` in Base64 for URLs, the key 32 bytes of `HKDF-Expand(base, "to-bisq key")` (RFC
+/// 5869, SHA-256). To the phone it is `"to-phone key"`, and `"to-phone channel <counter>"` with that of its reply. A
+/// sealed reply is `1 | nonce (12) | AES-256-GCM(reply) | tag (16)`; the first byte is associated.
 ///
 /// Nonces are random, since several phones may share the key.
 package struct ReplyChannel: Sendable {

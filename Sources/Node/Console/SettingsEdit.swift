@@ -3,8 +3,8 @@ import YAML
 
 /// One value of a settings file is set, and every other line stays as it is.
 ///
-/// Whatever it did is looked at afterwards: the file read anew must differ in this value alone. What can't be set in this way,
-/// as a value over several lines, is refused, and left to who edits the text.
+/// Whatever it did is looked at afterwards: the file read anew must differ in this value alone. What can't be set in this
+/// way, as a value over several lines, is refused, and left to who edits the text.
 enum SettingsEdit {
     /// Why a value is not set here.
     struct Refusal: Error, Equatable {}

@@ -75,8 +75,8 @@ extension NodeBackup {
 
         func path(of name: String) -> String { name.hasPrefix("/") ? name : "\(directory)/\(name)" }
 
-        /// Whether a file lies below the settings' directory and in the open. Whoever made a backup may have named any file of
-        /// the user's, such as `~/.profile`.
+        /// Whether a file lies below the settings' directory and in the open. Whoever made a backup may have named any
+        /// file of the user's, such as `~/.profile`.
         func isBeside(_ name: String) -> Bool {
             !name.hasPrefix("/")
                 && name.utf8.split(separator: UInt8(ascii: "/")).allSatisfy { part in

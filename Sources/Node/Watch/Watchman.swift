@@ -8,8 +8,8 @@ import Wire
 /// Asks its owner's Bisqs now and then whether they are there, and rings a name of the phone book when one has fallen
 /// silent, and again when it is back.
 ///
-/// A Bisq 1 is asked by the Ping that its own peers send, over a connection that ends with the answer. A Bisq 2 is there if it
-/// takes a connection, which ends at once.
+/// A Bisq 1 is asked by the Ping that its own peers send, over a connection that ends with the answer. A Bisq 2 is there
+/// if it takes a connection, which ends at once.
 @EventLoop
 final class Watchman {
     /// How long a connection may take, and the Pong over it, and what passes before the first one.

@@ -232,7 +232,8 @@ struct Commits: Sendable {
     /// Notes that all have heard of its results: the next one may begin when it has been over for as long as it took.
     mutating func rest(after commit: Running, at time: Int64) { pace.ended(begunAt: commit.begun, at: time) }
 
-    /// Nothing of the one that runs took effect: what is known of deliveries is in the next one, what was to be stored is not.
+    /// Nothing of the one that runs took effect: what is known of deliveries is in the next one, what was to be stored is
+    /// not.
     ///
     /// - Returns: It, and whether the operator is to hear of it.
     mutating func failed(_ error: OutboxError) -> (commit: Running, isTold: Bool) {

@@ -217,8 +217,8 @@ extension Pipeline {
         wake(lane, at: again)
     }
 
-    /// A store that went back has rows that nobody counts any more. Taken for those that are counted, they would leave the count
-    /// behind what is there, and what comes last would never be asked for.
+    /// A store that went back has rows that nobody counts any more. Taken for those that are counted, they would leave
+    /// the count behind what is there, and what comes last would never be asked for.
     private mutating func noteUncounted(_ rows: [Claimed.Row], in lane: Int, at now: Instant) {
         guard rows.count > delivery.lanes[lane].shelved else { return }
         let own = rows.filter { owns($0.row.token) }

@@ -47,8 +47,8 @@ struct Unstored: Sendable {
     /// Monotonic nanoseconds at which the next one has to be stored; it may have ended since.
     var wakeAt: Int64 { min(due.short.first?.time ?? .max, due.full.first?.time ?? .max) }
 
-    /// Whether a sender may have so many bytes more. It may have as much as is free: alone half of it all. However much others
-    /// take, what is free is as large as the share of each of them.
+    /// Whether a sender may have so many bytes more. It may have as much as is free: alone half of it all. However much
+    /// others take, what is free is as large as the share of each of them.
     func hasRoom(for size: Int, of sender: SenderID?) -> Bool {
         bytesBySender[sender, default: 0] + size <= Unstored.mostBytes - bytes
     }

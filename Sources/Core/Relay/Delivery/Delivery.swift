@@ -1,10 +1,11 @@
 /// The life of every notification from its commit to its end: which is sent next, what an attempt's outcome means,
 /// what waits behind what.
 ///
-/// Pure: facts in, decisions out. A notification is `storing`, then it stands in the queue of its device token. The
-/// head of a token's queue is `ready` in its lane, `postponed` until a time, `inFlight`, or `ended` and on its way into
-/// the outbox; those behind it wait for their turn, so the order per token is kept whatever fails. A lane (one app at one host) is open, or pauses as a
-/// whole. After a pause a few notifications go ahead and try before the others follow; if they fail, others are next.
+/// Pure: facts in, decisions out. A notification is `storing`, then it stands in the queue of its device token. The head
+/// of a token's queue is `ready` in its lane, `postponed` until a time, `inFlight`, or `ended` and on its way into the
+/// outbox; those behind it wait for their turn, so the order per token is kept whatever fails. A lane (one app at one
+/// host) is open, or pauses as a whole. After a pause a few notifications go ahead and try before the others follow; if
+/// they fail, others are next.
 struct Delivery: Sendable {
     /// Index of a notification in ``entries``. Reused after its end.
     typealias Slot = Int

@@ -1,6 +1,6 @@
-/// This node's part of a store that other nodes can come to: the right to send what is in it (the lease), the shards that are
-/// its own, and when the store is asked about both. Where one node is alone with its store, all of it answers "yes" and asks for
-/// nothing.
+/// This node's part of a store that other nodes can come to: the right to send what is in it (the lease), the shards that
+/// are its own, and when the store is asked about both. Where one node is alone with its store, all of it answers "yes"
+/// and asks for nothing.
 ///
 /// The pipeline asks it before it accepts, sends and ends; commits prove the lease (``prove(begunAt:at:)``), and the store's
 /// answers come in by ``take(_:at:)``. Never true: that a node without the lease, or without the shard, begins to send.

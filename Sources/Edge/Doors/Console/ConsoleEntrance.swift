@@ -37,8 +37,8 @@ package struct ConsoleEntrance {
         let ends: Int64
     }
 
-    /// The work done to judge strangers. It is the same for each text, right or wrong, whatever the node has: from how long an
-    /// answer takes nobody learns whether there is a link or a passphrase.
+    /// The work done to judge strangers. It is the same for each text, right or wrong, whatever the node has: from how
+    /// long an answer takes nobody learns whether there is a link or a passphrase.
     struct Work: Equatable, Sendable {
         /// How many times scrypt was run over a passphrase.
         var hashes = 0

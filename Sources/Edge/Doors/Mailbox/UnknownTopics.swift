@@ -1,7 +1,8 @@
 import Relay
 
-/// Topics that Matrix servers push to and that nobody has subscribed to: an app is given its endpoint before its distributor's
-/// subscription has come, so a topic has to stay unknown for half a day before its pushes are rejected for good.
+/// Topics that Matrix servers push to and that nobody has subscribed to: an app is given its endpoint before its
+/// distributor's subscription has come, so a topic has to stay unknown for half a day before its pushes are rejected for
+/// good.
 ///
 /// The table has a bound, and each sender a share of it. What has no room is not remembered, and so never rejected: its
 /// server tries for longer than it need.

@@ -173,8 +173,8 @@ extension GatewayAnswer {
             windowsStatus: response.fields["x-wns-status"] ?? response.fields["x-wns-notificationstatus"])
     }
 
-    /// The fields of an answer that are read. Microsoft gives the last two the same meaning ("Push notification service request
-    /// and response headers").
+    /// The fields of an answer that are read. Microsoft gives the last two the same meaning ("Push notification service
+    /// request and response headers").
     static let fields = ["retry-after", "date", "ttl", "x-wns-status", "x-wns-notificationstatus"]
 
     private static func seconds(_ text: String?) -> Int64? {

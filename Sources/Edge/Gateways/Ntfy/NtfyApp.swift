@@ -188,8 +188,8 @@ package struct NtfyApp: ConfiguredApp {
     }
 }
 
-/// Asks what a phone's app asks when it subscribes, `GET /<topic>/auth`: nothing is published. It is a question about reading,
-/// which the node never does: ntfy has none about writing.
+/// Asks what a phone's app asks when it subscribes, `GET /<topic>/auth`: nothing is published. It is a question about
+/// reading, which the node never does: ntfy has none about writing.
 enum NtfyProbe {
     /// The word for a login that is known, or for none, and may not read a topic.
     static let mayNotRead = "MayNotRead"

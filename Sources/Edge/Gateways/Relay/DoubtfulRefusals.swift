@@ -2,8 +2,8 @@ import Relay
 
 /// Refusals without a reason: Bisq's relay answers 400 for a dead device and for trouble of its own alike.
 ///
-/// Notifications that are refused so are tried again. When the relay takes what is for other devices meanwhile, it is the device; without
-/// that sign it is believed after a day. Times are monotonic nanoseconds.
+/// Notifications that are refused so are tried again. When the relay takes what is for other devices meanwhile, it is the
+/// device; without that sign it is believed after a day. Times are monotonic nanoseconds.
 struct DoubtfulRefusals: Sendable {
     enum Decision: Equatable {
         case again(after: Duration)

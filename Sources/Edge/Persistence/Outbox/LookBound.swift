@@ -2,10 +2,10 @@ import Relay
 
 /// The number from which on a node looks for what others have put there for it.
 ///
-/// While somebody holds a transaction open, as a backup does, what was there and is gone stays in the index until that ends, and
-/// each look would walk over all of it. What has a lower number than a look a minute ago has seen was found by it, or by one since:
-/// a commit takes its numbers when it begins, and ends within seconds. One that waited longer for a standby server is found by the
-/// look from the beginning, once a minute.
+/// While somebody holds a transaction open, as a backup does, what was there and is gone stays in the index until that
+/// ends, and each look would walk over all of it. What has a lower number than a look a minute ago has seen was found by
+/// it, or by one since: a commit takes its numbers when it begins, and ends within seconds. One that waited longer for a
+/// standby server is found by the look from the beginning, once a minute.
 struct LookBound {
     /// Numbers up to this one are left out by the running look.
     private(set) var now: Int64 = 0

@@ -19,10 +19,10 @@ enum DatabaseSchema {
     /// The settings of each connection. They are made by SET, since pgbouncer takes no others when it is connected to.
     ///
     /// Tables that grow from nothing to thousands of rows within a second are as long as nothing to the planner: it would
-    /// read them whole for each identity, by a plan that it keeps. What has no index is read whole anyway, but costs so much
-    /// then in the planner's eyes that it would be compiled. A scan by a bitmap marks nothing as gone in an index, so that each
-    /// look would walk over all that went since the last vacuum. A list of digests is planned anew each time otherwise, which
-    /// takes three times as long as to look for them.
+    /// read them whole for each identity, by a plan that it keeps. What has no index is read whole anyway, but costs so
+    /// much then in the planner's eyes that it would be compiled. A scan by a bitmap marks nothing as gone in an index,
+    /// so that each look would walk over all that went since the last vacuum. A list of digests is planned anew each time
+    /// otherwise, which takes three times as long as to look for them.
     static let session = """
         SET search_path TO onionbell;
         SET enable_seqscan TO off;

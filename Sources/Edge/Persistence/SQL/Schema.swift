@@ -3,11 +3,11 @@ import Encodings
 /// The tables of the outbox, as all engines have them. An engine adds what only it has.
 ///
 /// `notification` and `backlog` hold what waits, nothing else: a row goes with its end. What is in `notification` is in
-/// memory as well. What is in `backlog` is there until it is claimed, and only `backlog` has indices. A device's rows there all
-/// have the same `not_before`, and no later one of them a lower `rank`. `lane` counts its rows. `identity` and `dead_token`
-/// hold keyed digests only, and how a notification ended: one that neither waits nor has an ending was delivered. `wish` and
-/// `lane_state` hold what gateways asked for, `clock` one row of what is known of the wall clock. `door` has the format of the
-/// tables of each door (``DoorSchema``).
+/// memory as well. What is in `backlog` is there until it is claimed, and only `backlog` has indices. A device's rows
+/// there all have the same `not_before`, and no later one of them a lower `rank`. `lane` counts its rows. `identity` and
+/// `dead_token` hold keyed digests only, and how a notification ended: one that neither waits nor has an ending was
+/// delivered. `wish` and `lane_state` hold what gateways asked for, `clock` one row of what is known of the wall clock.
+/// `door` has the format of the tables of each door (``DoorSchema``).
 package enum Schema {
     package static let version: Int64 = 4
 

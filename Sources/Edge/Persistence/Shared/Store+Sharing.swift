@@ -46,8 +46,9 @@ extension Store {
         lost = nil
     }
 
-    /// The database went back: what waits there now for this node is not what it has counted. It comes in anew, as what others
-    /// have stored, but for what is in memory. What was counted and is there too is counted twice, and so asked for in vain.
+    /// The database went back: what waits there now for this node is not what it has counted. It comes in anew, as what
+    /// others have stored, but for what is in memory. What was counted and is there too is counted twice, and so asked
+    /// for in vain.
     private func countAnew(_ sharing: Sharing) throws(StoreError) {
         let change = try Statement(
             """

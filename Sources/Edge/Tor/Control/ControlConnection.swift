@@ -11,8 +11,8 @@ package final class ControlConnection {
     package var onEvent: (@EventLoop (ControlEvent) -> Void)?
     /// The connection is over, by no act of ours. Called once, never after ``close()``.
     package var onEnd: (@EventLoop (ControlError) -> Void)?
-    /// Whether what tor tells of circuits may lie for as long as ``rest``. A client's circuit brings eight lines, one after the other,
-    /// and to be woken for each of them costs more than all else that its connection does here.
+    /// Whether what tor tells of circuits may lie for as long as ``rest``. A client's circuit brings eight lines, one
+    /// after the other, and to be woken for each of them costs more than all else that its connection does here.
     var mayRest: (@EventLoop () -> Bool)?
     /// Why it is over; `nil` while it lasts.
     package private(set) var end: ControlError?

@@ -1,5 +1,5 @@
-/// A further onion service of the same tor, with an address of its own. It is published and taken back together with the first
-/// one, and nobody who knows the one address learns the other.
+/// A further onion service of the same tor, with an address of its own. It is published and taken back together with the
+/// first one, and nobody who knows the one address learns the other.
 package struct NeighbourService: Sendable {
     package let key: OnionKey
     package let ports: [VirtualPort]

@@ -15,8 +15,8 @@ extension ConfigOption {
     ///   - refusal: The exit status for what is there already, is not there or can't be used, in place of 1 and 65.
     ///   - fine: The code of a refusal that is none here: what is wished is so already.
     /// - Returns: What it answers; `nil`: nothing.
-    /// - Throws: An exit status, with the node's own sentence: 1 what is there forbids it, 64 or 65 it can't be used, 69 something
-    ///   is missing, 75 a restart comes first, 77 it is another user's, 78 the settings have no place for it.
+    /// - Throws: An exit status, with the node's own sentence: 1 what is there forbids it, 64 or 65 it can't be used, 69
+    ///   something is missing, 75 a restart comes first, 77 it is another user's, 78 the settings have no place for it.
     @discardableResult
     func call(
         _ method: String, _ path: String, _ body: JSON? = nil, refusal: Int32? = nil, fine: String? = nil
