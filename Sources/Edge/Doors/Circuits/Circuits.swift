@@ -169,7 +169,7 @@ final class Circuit {
     /// Whether it is read no further until the timer ends.
     private(set) var isSlowed = false
     private var timer: Timer?
-    private var slowed: [ObjectIdentifier: any CircuitMember] = [:]
+    private var slowed: [ObjectIdentifier: DoorConnection] = [:]
 
     fileprivate init(_ origin: Origin?, of circuits: Circuits) {
         self.origin = origin
@@ -210,8 +210,8 @@ final class Circuit {
         timer.start(after: .nanoseconds(pause))
     }
 
-    /// Whether a member may be read now. If not, it hears ``CircuitMember/circuitMayBeRead()`` when it may.
-    func mayRead(_ member: any CircuitMember) -> Bool {
+    /// Whether a member may be read now. If not, it hears ``DoorConnection/circuitMayBeRead()`` when it may.
+    func mayRead(_ member: DoorConnection) -> Bool {
         if isSlowed { slowed[ObjectIdentifier(member)] = member }
         return !isSlowed
     }
@@ -247,16 +247,9 @@ final class Circuit {
     /// Whether it is heard no more for a while.
     var isStruckOut: Bool { account.isStruckOut(at: EventLoop.monotonicNanoseconds) }
 
-    func leave(_ member: any CircuitMember) {
+    func leave(_ member: DoorConnection) {
         account.close()
         slowed[ObjectIdentifier(member)] = nil
         circuits.left(self)
     }
-}
-
-/// A connection that came by a circuit.
-@EventLoop
-protocol CircuitMember: AnyObject {
-    /// The circuit was slowed down, and has its share again.
-    func circuitMayBeRead()
 }

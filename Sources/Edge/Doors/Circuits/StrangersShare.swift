@@ -9,7 +9,7 @@ import Relay
 final class StrangersShare {
     private let rate: Rate
     private var use = Rate.Use()
-    private var row: [any Stranger] = []
+    private var row: [HTTPConnection] = []
     private var timer: Timer?
 
     init(_ rate: Rate) { self.rate = rate }
@@ -17,8 +17,8 @@ final class StrangersShare {
     var waiting: Int { row.count }
 
     /// Whether one more request may be answered now, which is then counted. If not, the stranger stands in the row, and
-    /// hears ``Stranger/turnHasCome()``.
-    func mayAsk(_ stranger: any Stranger) -> Bool {
+    /// hears ``HTTPConnection/turnHasCome()``.
+    func mayAsk(_ stranger: HTTPConnection) -> Bool {
         if row.isEmpty {
             let delay = rate.take(from: &use, at: EventLoop.monotonicNanoseconds)
             if delay == 0 { return true }
@@ -28,7 +28,7 @@ final class StrangersShare {
         return false
     }
 
-    func leave(_ stranger: any Stranger) {
+    func leave(_ stranger: HTTPConnection) {
         row.removeAll { $0 === stranger }
         if row.isEmpty { timer?.stop() }
     }
@@ -49,11 +49,4 @@ final class StrangersShare {
             first.turnHasCome()
         }
     }
-}
-
-/// Whoever asks without having shown yet that it may be here.
-@EventLoop
-protocol Stranger: AnyObject {
-    /// One request of its own may be answered.
-    func turnHasCome()
 }

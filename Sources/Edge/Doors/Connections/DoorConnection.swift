@@ -308,8 +308,7 @@ class DoorConnection: StreamHandler {
         circuit?.leave(self)
         places.leave(self)
     }
-}
 
-extension DoorConnection: CircuitMember {
+    /// Goes on: the connection's circuit was slowed down, and has its share again.
     final func circuitMayBeRead() { goOn() }
 }

@@ -176,9 +176,8 @@ final class HTTPConnection: DoorConnection {
         write { $0 += head }
         goOn()
     }
-}
 
-extension HTTPConnection: Stranger {
+    /// Goes on with the one request that a stranger may have answered now.
     func turnHasCome() {
         (hasTurn, isInRow) = (true, false)
         goOn()
