@@ -28,7 +28,7 @@ extension OnionPresence {
         // After an answer, all events about circuits that clients are about to come by have been read.
         try await link.connection.send(.getInfo(["version"]))
         let rendezvous = circuits.rendezvous
-        words.shutsOut(circuits: rendezvous.count)
+        presenceLog.shutsOut(circuits: rendezvous.count)
         for circuit in rendezvous { Task { await service?.closeCircuit(circuit) } }
     }
 

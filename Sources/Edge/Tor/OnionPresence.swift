@@ -32,7 +32,7 @@ package final class OnionPresence {
     private var ports: [VirtualPort] = []
     var form: OnionForm
     let log: Logger
-    let words: PresenceLog
+    let presenceLog: PresenceLog
     private var key: OnionKey?
     private(set) var link: TorLink?
     private(set) var service: OnionService?
@@ -67,12 +67,12 @@ package final class OnionPresence {
         self.settings = settings
         form = settings.form
         self.log = log
-        words = PresenceLog(log: log)
+        presenceLog = PresenceLog(log: log)
         // To look for a tor that others start costs nothing.
         backoff = Backoff(
             first: .milliseconds(200), longest: .seconds(settings.source.isChild ? 30 : 3))
         mending = Mending(ownsTor: settings.source.isOurs, firstPause: settings.mendingPause)
-        watch = OnionWatch(settings, words: words, log: log)
+        watch = OnionWatch(settings, presenceLog: presenceLog, log: log)
         watch.connection = { [unowned self] in link?.connection }
         watch.route = { [weak self] in await self?.selfDialRoute() }
         watch.onPulse = { [unowned self] pulse in counted.take(pulse) }
@@ -272,7 +272,7 @@ package final class OnionPresence {
         // It may have come or gone since the start.
         guard let socks = try? await socks(of: link) else {
             self.socks = nil
-            if !settings.source.isOurs { words.hasNoSocks() }
+            if !settings.source.isOurs { presenceLog.hasNoSocks() }
             return nil
         }
         self.socks = socks
@@ -317,7 +317,7 @@ package final class OnionPresence {
         if state == .stopped, !before.isPublished {
             // Nothing was withdrawn.
         } else if before.word != state.word || state.word == "lost" {
-            words.tell(state)
+            presenceLog.tell(state)
         }
         onChange?(state)
     }
@@ -327,7 +327,7 @@ package final class OnionPresence {
         if case .circuit(let circuit) = event { return tell(circuit) }
         let now = EventLoop.unixMilliseconds
         counted.take(event, of: address?.serviceID, at: now, clockOffset: EventLoop.wallClockOffset)
-        words.tell(event, isOurs: settings.source.isOurs)
+        presenceLog.tell(event, isOurs: settings.source.isOurs)
         watch.take(event)
         switch event {
         case .descriptor(let event) where event.action == .upload: uploadBegun = .now

@@ -17,14 +17,14 @@ final class OnionWatch {
     private(set) var selfDial: SelfDial!
 
     private let settings: OnionPresence.Settings
-    private let words: PresenceLog
+    private let presenceLog: PresenceLog
     private let heartbeat: Heartbeat
     private let progressDeadline = Timer()
     private var state = OnionState.connecting
 
-    init(_ settings: OnionPresence.Settings, words: PresenceLog, log: Logger) {
+    init(_ settings: OnionPresence.Settings, presenceLog: PresenceLog, log: Logger) {
         self.settings = settings
-        self.words = words
+        self.presenceLog = presenceLog
         heartbeat = Heartbeat(settings, log: log)
         progressDeadline.action = { [unowned self] in noProgress() }
         heartbeat.connection = { [unowned self] in connection() }
@@ -39,15 +39,15 @@ final class OnionWatch {
         let selfDial = SelfDial(selfDialSettings) { [weak self] in await self?.route() }
         selfDial.onSuccess = { [unowned self] failures in
             onWell()
-            if failures > 0 { words.answersAgain(after: failures) }
+            if failures > 0 { presenceLog.answersAgain(after: failures) }
         }
-        selfDial.onFailure = { [words] in words.callFailed($0) }
+        selfDial.onFailure = { [presenceLog] in presenceLog.callFailed($0) }
         selfDial.onUnreachable = { [unowned self] calls, reason in
             onAmiss(.unreached(calls: calls, reason))
         }
-        selfDial.onStranger = { [words] in words.keyIsInUseElsewhere() }
-        selfDial.onFrontFailure = { [words] in words.frontFails($0) }
-        selfDial.onFrontSuccess = { [words] in words.frontAnswersAgain(after: $0) }
+        selfDial.onStranger = { [presenceLog] in presenceLog.keyIsInUseElsewhere() }
+        selfDial.onFrontFailure = { [presenceLog] in presenceLog.frontFails($0) }
+        selfDial.onFrontSuccess = { [presenceLog] in presenceLog.frontAnswersAgain(after: $0) }
         return selfDial
     }
 
