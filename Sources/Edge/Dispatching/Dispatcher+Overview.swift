@@ -78,11 +78,3 @@ extension LaneTrouble.News {
         }
     }
 }
-
-extension Instant {
-    package static var now: Instant {
-        Instant(
-            unixMilliseconds: EventLoop.unixMilliseconds, monotonicNanoseconds: EventLoop.monotonicNanoseconds
-        )
-    }
-}
