@@ -72,7 +72,7 @@ extension Endpoint {
         switch self {
         case .host("0.0.0.0", let port): .host("127.0.0.1", port: port)
         case .host("::", let port): .host("::1", port: port)
-        case _: self
+        case .host, .unix: self
         }
     }
 }

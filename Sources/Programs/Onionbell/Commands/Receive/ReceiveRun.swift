@@ -112,18 +112,17 @@ final class ReceiveRun {
         let end = await session.run(unread: unread)
         self.session = nil
         let lasted = Duration.nanoseconds(EventLoop.monotonicNanoseconds - start)
+        let reason: String
         switch end {
         case .stopped, .notTaken: return nil
         case .closed where settings.isOnce: return nil
-        case .closed, .lost, .silent:
-            if lasted > .seconds(30) { attempts.reset() }
-            return switch end {
-            case .closed: "the node has closed the connection"
-            case .lost: "the connection is lost"
-            case _: "the node does not answer any more"
-            }
         case .unreadable: return "what answers there does not speak as ntfy does"
+        case .closed: reason = "the node has closed the connection"
+        case .lost: reason = "the connection is lost"
+        case .silent: reason = "the node does not answer any more"
         }
+        if lasted > .seconds(30) { attempts.reset() }
+        return reason
     }
 
     private var opening: WebSocket.Opening {
