@@ -24,7 +24,7 @@ package struct APNsRules: Sendable {
     package var deviceTokens: Set<String>?
     /// Streams at once, after the first push under a provider token was accepted; 1 before.
     package var streamLimit = 1000
-    /// A new provider token on a connection is refused for so long after the last one.
+    /// The time after a new provider token in which a connection is refused another new one.
     package var tokenUpdateInterval = Duration.seconds(20 * 60)
 
     package init(keys: [ProviderKey], topics: Set<String>) {
@@ -78,7 +78,7 @@ extension APNsRules {
         "pushtotalk", "voip", "widgets",
     ]
 
-    /// 8-4-4-4-12 hex digits in lower case.
+    /// Whether a text is 8-4-4-4-12 hex digits in lower case.
     private static func isID(_ text: String) -> Bool {
         guard text.utf8.count == 36 else { return false }
         for (index, character) in text.utf8.enumerated() {

@@ -62,7 +62,9 @@ package struct FaultRule: Sendable {
     private var timesLeft: Int?
     private var seen = 0
 
-    /// - Parameter times: how often it strikes; `nil`: for ever.
+    /// Makes a rule for a fault.
+    ///
+    /// - Parameter times: how often the rule strikes; `nil`: for ever.
     package init(
         _ fault: GatewayFault, when condition: Condition = .always, on subject: Subject = .push,
         times: Int? = nil

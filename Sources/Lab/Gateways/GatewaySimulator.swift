@@ -45,6 +45,8 @@ package final class GatewaySimulator {
     private var connections: [ObjectIdentifier: SimulatedConnection] = [:]
     private var phones: [String: @EventLoop (AcceptedPush) -> Void] = [:]
 
+    /// Opens the listener of a simulated gateway.
+    ///
     /// - Parameter context: a server's, with the protocols it is to offer: ``LabCredentials/serverContext(protocols:)``.
     package init(
         _ service: Service, _ context: TLSContext, on endpoint: Endpoint = .host("127.0.0.1", port: 0)
@@ -77,7 +79,8 @@ package final class GatewaySimulator {
     /// Makes all access tokens bad at once; FCM only.
     package func revokeTokens() { (service as? SimulatedFCM)?.revokeTokens() }
 
-    /// A browser that has just subscribed here, for the application server with this key; web push only.
+    /// Makes a browser that has just subscribed here, for the application server with this key; web push
+    /// only.
     ///
     /// - Parameter vapidKey: 87 characters of base64 for URLs.
     package func subscribe(for vapidKey: String) throws(CryptoError) -> Browser {
@@ -87,7 +90,7 @@ package final class GatewaySimulator {
         return try Browser(at: url, path: service.subscribe(for: vapidKey))
     }
 
-    /// The path of an endpoint of somebody who keeps his keys to himself; web push only.
+    /// Makes an endpoint for somebody who keeps his keys to himself, and returns its path; web push only.
     func newEndpoint(for vapidKey: String) -> String {
         guard let service = service as? SimulatedWebPush else {
             preconditionFailure("no push server of browsers")
@@ -95,7 +98,7 @@ package final class GatewaySimulator {
         return service.subscribe(for: vapidKey)
     }
 
-    /// The token of a browser whose keys somebody else has; web push only.
+    /// Subscribes a browser whose keys somebody else has, and returns its path and token; web push only.
     package func subscribe(
         for vapidKey: String, p256dh: String, auth: String
     ) throws -> (path: String, token: String) {
@@ -118,7 +121,7 @@ package final class GatewaySimulator {
         return try? phone.open(text)
     }
 
-    /// The user has taken the permission back.
+    /// Unsubscribes a browser, as when the user has taken the permission back.
     package func unsubscribe(_ browser: Browser) { unsubscribe(browser.path) }
 
     func unsubscribe(_ path: String) { (service as? SimulatedWebPush)?.unsubscribe(path) }

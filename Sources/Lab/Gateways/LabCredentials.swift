@@ -19,6 +19,8 @@ package struct LabCredentials: Sendable {
     /// Two large primes take a tenth of a second to find: one key of a service account is enough for a process.
     private static let account = Result { () throws(CryptoError) in try SigningKey.generate(.rs256) }
 
+    /// Makes the authority, the keys and the server's certificate.
+    ///
     /// - Parameters:
     ///   - names: Those of the server, besides this machine's.
     ///   - accountKey: The service account's, if it is not the one of all.
@@ -31,22 +33,22 @@ package struct LabCredentials: Sendable {
         server = TLSCredentials(chainPEM: try identity.chainPEM(), keyPEM: try identity.keyPEM().bytes)
     }
 
-    /// The text of the CA file that clients of the Lab trust.
+    /// Returns the text of the CA file that clients of the Lab trust.
     package func authorityPEM() throws(CryptoError) -> [UInt8] { try authority.rootPEM() }
 
-    /// The text of the `.p8` file.
+    /// Returns the text of the `.p8` file.
     package func providerKeyPEM() throws(CryptoError) -> [UInt8] {
         try providerKey.privatePEM().bytes
     }
 
-    /// The bytes of a `.p12` file with a certificate for `topic`.
+    /// Returns the bytes of a `.p12` file with a certificate for `topic`.
     package func certificateFile(
         topic: String, password: String, kind: PKCS12.Kind = .modern
     ) throws(CryptoError) -> [UInt8] {
         try PKCS12.write(authority.client(topic: topic), password: password, kind: kind)
     }
 
-    /// The text of a service account's file.
+    /// Returns the text of a service account's file.
     ///
     /// - Parameter tokenURL: the simulator's ``GatewaySimulator/url``, then `/token`.
     package func serviceAccountFile(tokenURL: String) throws(CryptoError) -> [UInt8] {

@@ -50,7 +50,7 @@ final class SimulatedAPNs: SimulatedService {
         return .accepted(deviceToken: deviceToken, answer)
     }
 
-    /// The reason for a refusal.
+    /// Returns the reason for which a provider token is refused; `nil`: it is accepted.
     private func authorize(
         _ authorization: ArraySlice<UInt8>?, on connection: inout ConnectionFacts, now: Int64
     ) -> String? {

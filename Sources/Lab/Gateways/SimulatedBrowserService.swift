@@ -27,7 +27,9 @@ package final class SimulatedBrowserService {
     private var installations: [String: Installation] = [:]
     private var sockets: [ObjectIdentifier: WebSocket] = [:]
 
-    /// - Parameter server: Where the pushes come in.
+    /// Opens the service.
+    ///
+    /// - Parameter server: the push server at which the pushes come in.
     package init(of server: GatewaySimulator) throws(SystemError) {
         self.server = server
         site = try SimulatedSite { [unowned self] _ in
@@ -58,7 +60,8 @@ package final class SimulatedBrowserService {
         }
     }
 
-    /// Another name than it had makes a browser drop its subscriptions.
+    /// Greets a browser and returns its name. Another name than it had makes a browser drop its
+    /// subscriptions.
     private func welcome(_ known: String?, at socket: WebSocket) -> String {
         let name = known.flatMap { installations[$0] == nil ? nil : $0 } ?? Hex.encode(randomBytes(16))
         installations[name, default: Installation()].socket = socket
@@ -111,7 +114,7 @@ package final class SimulatedBrowserService {
 }
 
 extension String {
-    /// Whether it can stand in a JSON text as it is: a UUID of a browser's.
+    /// Whether the text can stand in a JSON text as it is: a UUID of a browser's.
     fileprivate var isPlainName: Bool {
         (1...64).contains(utf8.count)
             && consists { ASCII.letter($0) | ASCII.digit($0) | ASCII.equal($0, "-") }

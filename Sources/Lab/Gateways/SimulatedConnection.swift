@@ -192,7 +192,7 @@ final class SimulatedConnection: StreamHandler {
     /// Sends what is to be sent, then ends, whatever is unanswered.
     func endWhenFlushed() { closesWhenFlushed = true }
 
-    /// Ends at once.
+    /// Closes the connection at once.
     func breakOff() {
         guard !isOver else { return }
         isOver = true

@@ -93,7 +93,7 @@ final class SimulatedFCM: SimulatedService {
         return .accepted(deviceToken: deviceToken, answer)
     }
 
-    /// The first field that breaks a rule.
+    /// Returns the first field that breaks a rule.
     private func faultyField(of message: JSON) -> String? {
         guard let members = message.object, let data = (message["data"] ?? .object([:])).object else {
             return "message.data"
@@ -139,7 +139,7 @@ final class SimulatedFCM: SimulatedService {
         return answer
     }
 
-    /// Google's form of an error (Google, "API design guide", errors).
+    /// Returns an error in Google's form (Google, "API design guide", errors).
     private func error(status: Int, code: String? = nil) -> SimulatedAnswer {
         let detail = code.map {
             #"{"@type":"type.googleapis.com/google.firebase.fcm.v1.FcmError","errorCode":"\#($0)"}"#

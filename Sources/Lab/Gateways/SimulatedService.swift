@@ -5,7 +5,7 @@ import Reactor
 /// A push service's rules, and what it remembers between requests.
 @EventLoop
 protocol SimulatedService: AnyObject {
-    /// The limit of concurrent streams in the first SETTINGS of a connection.
+    /// Returns the limit of concurrent streams in the first SETTINGS of a connection.
     func streamLimit(hasCertificate: Bool) -> Int
 
     /// Reads as much as the faults are chosen by.
@@ -14,7 +14,7 @@ protocol SimulatedService: AnyObject {
     /// Judges by all the rules. `now` in milliseconds since 1970.
     func judge(_ call: GatewayCall, on connection: inout ConnectionFacts, now: Int64) -> SimulatedVerdict
 
-    /// An error in the service's own form.
+    /// Returns an error in the service's own form.
     func error(
         _ subject: FaultRule.Subject, status: Int, reason: String?, timestamp: Int64?,
         retryAfter: String?

@@ -24,7 +24,7 @@ package struct WebPushRules: Sendable {
 /// are in the order in which Mozilla's makes them.
 final class SimulatedWebPush: SimulatedService {
     private let rules: WebPushRules
-    /// The application server's key of each path; `nil`: it is over.
+    /// The application server's key of each path; `nil`: the subscription is over.
     private var subscriptions: [String: String?] = [:]
     /// Browsers that were paired over HTTP, by their paths.
     private(set) var pages: [String: (browser: Browser, phone: Phone)] = [:]
@@ -153,6 +153,8 @@ final class SimulatedWebPush: SimulatedService {
         .answered(rules.manner.answer(refusal) ?? SimulatedAnswer(status: 400))
     }
 
+    /// Returns an error in the service's own form.
+    ///
     /// - Parameter reason: Mozilla's number, Apple's word, Google's text.
     func error(
         _ subject: FaultRule.Subject, status: Int, reason: String?, timestamp: Int64?, retryAfter: String?

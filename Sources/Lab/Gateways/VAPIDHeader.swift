@@ -14,10 +14,13 @@ package struct VAPIDHeader {
     /// The application server's key as it stands there.
     package let key: String
 
+    /// Reads a header and judges it.
+    ///
     /// - Parameters:
-    ///   - audience: The server's own origin.
-    ///   - now: Seconds since 1970.
-    ///   - mustBeContactable: As Apple wants the subject: there, and nobody's in particular won't do.
+    ///   - audience: the server's own origin.
+    ///   - now: seconds since 1970.
+    ///   - mustBeContactable: whether the subject must be there, with a host that has a dot and is no onion
+    ///     address, as Apple wants it.
     package init(
         _ header: String?, audience: String, now: Int64, mustBeContactable: Bool
     ) throws(Fault) {

@@ -15,7 +15,7 @@ package enum WebPushRefusal: String, CaseIterable, Sendable {
     case tooMany = "too-many"
     /// A fault of the service's own.
     case broken
-    /// All are to wait.
+    /// The service takes nothing now: all senders are to wait.
     case unavailable
 }
 

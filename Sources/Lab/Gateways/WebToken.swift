@@ -9,7 +9,7 @@ struct WebToken {
     private let signed: [UInt8]
     private let signature: [UInt8]
 
-    /// `nil` if the text has another form.
+    /// Reads a token; `nil` if the text has another form.
     init?(_ text: some Collection<UInt8>) {
         let parts = text.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard text.count <= 8192, parts.count == 3,

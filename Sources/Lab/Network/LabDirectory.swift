@@ -47,7 +47,7 @@ package struct LabDirectory: Sendable {
         }
     }
 
-    /// Removes it with all that is in it.
+    /// Removes the directory with all that is in it.
     @EventLoop
     package func remove() async { await directory.remove() }
 }

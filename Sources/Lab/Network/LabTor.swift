@@ -102,7 +102,7 @@ package final class LabTor {
         }
     }
 
-    /// Kills it; returns when it is gone.
+    /// Kills the process; returns when it is gone.
     package func kill() async {
         connection?.close()
         guard exit == nil else { return }
@@ -110,7 +110,7 @@ package final class LabTor {
         await withUnsafeContinuation { exitWaiters.append($0) }
     }
 
-    /// Starts it again after ``kill()``, with the same data directory; returns when it is in the network.
+    /// Starts tor again after ``kill()``, with the same data directory; returns when it is in the network.
     package func restart() async throws(LabError) {
         precondition(exit != nil, "\(name) still runs")
         try run()
@@ -129,7 +129,7 @@ package final class LabTor {
         exitWaiters = []
     }
 
-    /// Gives it the key of a private service's client, as a person does at the control port.
+    /// Gives tor the key of a private service's client, as a person does at the control port.
     ///
     /// - Parameters:
     ///   - clientKey: `x25519:` and base64.

@@ -37,6 +37,8 @@ package final class PrivateTorNetwork {
         self.relays = relays
     }
 
+    /// Starts the network.
+    ///
     /// - Parameters:
     ///   - tor: the binary; `tor-gencert` is looked for beside it.
     ///   - progress: what is being done, in words for a reader.
@@ -141,8 +143,8 @@ package final class PrivateTorNetwork {
         try LabDirectory.write(base + Array(network.utf8), to: path)
     }
 
-    /// All relays and authorities stand still until ``goOn()``: who is in the network is cut off, and hears no end of any
-    /// connection.
+    /// Stops all relays and authorities until ``goOn()``: who is in the network is cut off, and hears no end
+    /// of any connection.
     package func standStill() { signal(SIGSTOP) }
     package func goOn() { signal(SIGCONT) }
 
@@ -150,7 +152,7 @@ package final class PrivateTorNetwork {
         for tor in authorities + relays { Glibc.kill(tor.processID, number) }
     }
 
-    /// Ends all of it and removes its files.
+    /// Kills all processes of the network and removes their files.
     package func stop() async {
         for tor in clients + relays + authorities { await tor.kill() }
         clients = []

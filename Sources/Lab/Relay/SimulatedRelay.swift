@@ -42,9 +42,9 @@ package final class SimulatedRelay {
     package var outage: RelayFault?
     /// Device tokens that its gateway refuses, and the code for it.
     package var refused: [String: String] = [:]
-    /// Whether its gateways are spared: 400 for all.
+    /// Whether the gateways of the relay are spared: each push is refused with 400, or as ``isOld`` says.
     package var isBreakerOpen = false
-    /// Before the rewrite of 2024 a refusal was 200 with a text.
+    /// Whether a refusal is 200 with a text, as before the rewrite of 2024.
     package var isOld = false
     /// nginx: requests a second and at once, of one token and of all.
     package var tokenRate: Rate? = Rate(perSecond: 2, burst: 6)

@@ -62,7 +62,7 @@ final class SimulatedRelayConnection: StreamHandler {
         self.timer = timer
     }
 
-    /// Ends at once.
+    /// Closes the connection at once.
     func breakOff() {
         guard !isOver else { return }
         isOver = true

@@ -6,7 +6,7 @@ package struct Browser: Sendable {
     /// The path of the endpoint.
     package let path: String
     package let endpoint: String
-    /// `nil`: somebody else has it, and opens what comes.
+    /// The key of the subscription; `nil`: somebody else has it, and opens what comes.
     private let key: P256Key?
     private let point: [UInt8]
     private let secret: [UInt8]
@@ -47,7 +47,7 @@ package struct Browser: Sendable {
         return text + "::" + Base64.encodeForURL([sign] + point[1...32] + secret)
     }
 
-    /// The text inside of a push, which was filled up with zeros.
+    /// Returns the text inside of a push, which was filled up with zeros.
     package func open(_ push: AcceptedPush) throws(CryptoError) -> String { try open(push.body) }
 
     package func open(_ body: [UInt8]) throws(CryptoError) -> String {

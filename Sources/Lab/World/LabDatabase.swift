@@ -18,6 +18,8 @@ package final class LabDatabase {
     /// The process that the others of the server are children of; `nil` when it is gone.
     package var processID: Int32? { server.processID }
 
+    /// Starts a new PostgreSQL.
+    ///
     /// - Parameter settings: `NAME=VALUE` each, beside PostgreSQL's defaults.
     package static func start(settings: [String] = []) async throws(LabError) -> LabDatabase {
         let programs = try programs(under: "/usr/lib/postgresql")
@@ -76,16 +78,16 @@ package final class LabDatabase {
         ])
     }
 
-    /// Ends it by a signal: SIGINT in order, SIGQUIT as a loss of power would.
+    /// Stops the server by a signal: SIGINT in order, SIGQUIT as a loss of power would.
     package func end(by signal: Int32) async { await server.end(by: signal) }
 
-    /// After ``end(by:)``, with what it had.
+    /// Starts the server again after ``end(by:)``, with what it had.
     package func startAgain() async throws(LabError) {
         server = try LabDatabase.serve(programs, directory, settings)
         try await opened()
     }
 
-    /// Ends it, and removes what it had.
+    /// Stops the server, and removes what it had.
     package func stop() async {
         if server.exit == nil { await server.end(by: SIGINT) }
         await directory.remove()
@@ -97,7 +99,7 @@ package final class LabDatabase {
 
     // MARK: Where it is, and who runs it
 
-    /// The directory of the newest version's programs.
+    /// Returns the directory of the newest version's programs.
     package nonisolated static func programs(under path: String) throws(LabError) -> String {
         var versions: [Int] = []
         if let directory = opendir(path) {
@@ -116,7 +118,8 @@ package final class LabDatabase {
         return newest
     }
 
-    /// PostgreSQL refuses to run as root: then it runs as the user that Debian's package has made.
+    /// Gives the directory to the user that Debian's package has made, if this process is root's: PostgreSQL
+    /// refuses to run as root, and runs as that user then.
     private static func giveAway(_ directory: LabDirectory) throws(LabError) {
         guard geteuid() == 0 else { return }
         guard let user = getpwnam("postgres") else { throw .missing("PostgreSQL", package: "postgresql") }

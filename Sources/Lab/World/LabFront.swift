@@ -34,6 +34,8 @@ package final class LabFront {
         access("/usr/lib/python3/dist-packages/onionbalance/__init__.py", R_OK) == 0
     }
 
+    /// Starts onionbalance, with a tor of its own.
+    ///
     /// - Parameters:
     ///   - key: the file with the key of the address, in tor's format.
     ///   - nodes: the own addresses of the nodes behind it.
@@ -61,12 +63,14 @@ package final class LabFront {
         self.directory = directory
     }
 
-    /// Returns when it has published introduction points of so many nodes; throws what it said when it has not.
+    /// Returns when onionbalance has published introduction points of this number of nodes; throws what it
+    /// said when it has not.
     ///
     /// - Parameters:
-    ///   - node: the own address of one that has published others since: it must have read that one's descriptor twice.
-    ///     It compares introduction points by the keys of their relays, and so may say of others that none has changed.
-    ///   - lines: so many of its first ones do not count.
+    ///   - node: the own address of a node that has published others since: onionbalance must have read that
+    ///     node's descriptor twice. It compares introduction points by the keys of their relays, and so may
+    ///     say of others that none has changed.
+    ///   - lines: the number of onionbalance's first lines that do not count.
     package func published(
         _ nodes: Int, anew node: String? = nil, after lines: Int = 0
     ) async throws(LabError) {

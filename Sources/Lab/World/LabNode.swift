@@ -6,6 +6,8 @@ package final class LabNode: LabProgram {
     /// Lines of it that hold a device token, a uid or a message; there must be none.
     package var indiscretions: [String] { SentValues.shared.lines(in: lines) }
 
+    /// Starts the node with a configuration.
+    ///
     /// - Parameters:
     ///   - program: the `onionbelld` binary.
     ///   - arguments: those before `--config`.
@@ -18,7 +20,7 @@ package final class LabNode: LabProgram {
             [program] + arguments + ["--config", configuration], environment: environment)
     }
 
-    /// The line that the node prints when its onion service can be reached; `nil` if it ended before.
+    /// Returns the line that the node prints when its onion service can be reached; `nil` if it ended before.
     package func publishedLine() async -> String? {
         let published = { (node: LabProgram) in
             node.lines.first { $0.hasPrefix("onionbell: ") && $0.contains(".onion") }

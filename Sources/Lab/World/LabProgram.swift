@@ -19,6 +19,8 @@ package class LabProgram {
         let continuation: CheckedContinuation<Void, Never>
     }
 
+    /// Starts the program.
+    ///
     /// - Parameter environment: `KEY=value` each; `nil`: this process' own.
     package init(_ arguments: [String], environment: [String]? = nil) throws(SystemError) {
         child = try ChildProcess(
@@ -34,7 +36,7 @@ package class LabProgram {
             })
     }
 
-    /// `nil` when it is gone.
+    /// The number of the process; `nil` when it is gone.
     package var processID: Int32? { exit == nil ? child?.processID : nil }
 
     /// Resident memory in KiB; `nil` when the process is gone.
@@ -63,7 +65,7 @@ package class LabProgram {
     @discardableResult
     package func stop() async -> ChildExit? { await end(by: SIGTERM) }
 
-    /// Ends it as a power cut would.
+    /// Kills the process, as a power cut would end it.
     package func kill() async { await end(by: SIGKILL) }
 
     @discardableResult

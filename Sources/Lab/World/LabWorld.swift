@@ -24,7 +24,9 @@ package final class LabWorld {
     /// The push servers of browsers that the node may call.
     package var webPushHosts: [String]
 
-    /// - Parameter names: by which the stand-ins are known besides those of this machine.
+    /// Makes the stand-ins and their credentials.
+    ///
+    /// - Parameter names: the names by which the stand-ins are known besides those of this machine.
     package init(names: [String] = []) throws {
         directory = try LabDirectory()
         credentials = try LabCredentials(names: names)
@@ -175,7 +177,7 @@ package final class PushWaiter {
         continuation = nil
     }
 
-    /// `nil` if none came in time.
+    /// Waits for the push, and returns it; `nil` if none came in time.
     package func wait(for duration: Duration) async -> (push: AcceptedPush, at: Int64)? {
         if push == nil {
             let timer = Timer { [unowned self] in wake() }

@@ -54,7 +54,7 @@ package final class SentValues {
         }
     }
 
-    /// The lines that hold one of them.
+    /// Returns the lines that hold one of the values.
     package func lines(in log: [String]) -> [String] {
         log.filter { line in
             let bytes = Array(line.utf8)
