@@ -24,7 +24,7 @@ package enum GatewayAssembly {
         let files: CredentialFiles
         let reload: @EventLoop (any ConfiguredApp, @escaping FileReader) async throws(SettingsFault) -> Void
 
-        /// How credentials are taken over when their files have changed.
+        /// Returns how credentials are taken over when their files have changed.
         ///
         /// - Parameter app: Its settings, which name the files.
         @EventLoop
@@ -43,7 +43,7 @@ package enum GatewayAssembly {
         }
     }
 
-    /// The gateways of all apps with credentials.
+    /// Makes the gateways of all apps with credentials.
     ///
     /// - Parameter tor: for those whose way goes through it in any case.
     @EventLoop
@@ -66,7 +66,7 @@ package enum GatewayAssembly {
         return gateways
     }
 
-    /// All that is wrong with the files that the settings name.
+    /// Returns all that is wrong with the files that the settings name.
     ///
     /// - Parameter closed: these are left out: see ``Settings/closedCredentials``.
     @EventLoop

@@ -13,7 +13,7 @@ final class NodeStart {
     private let log: Logger
     private let state: StateDirectory
     private let parts = OpenParts()
-    /// `nil`: the start has not come so far.
+    /// The node; `nil` until the start has made it.
     private var node: RelayNode?
     private var hasBeenPublished = false
     /// Called with the reason why the node has to end by itself; perhaps more than once.
@@ -24,7 +24,9 @@ final class NodeStart {
         state = try StateDirectory(settings.stateDirectory)
     }
 
-    /// - Throws: When all that was opened until then is closed.
+    /// Starts the node.
+    ///
+    /// - Throws: The fault of the start. All that was opened until then is closed.
     func run() async throws(NodeError) -> RelayNode {
         do throws(NodeError) {
             return try await open()
@@ -99,7 +101,8 @@ final class NodeStart {
 
     // MARK: The owner's doors
 
-    /// One door on two listeners: where the settings say, and in the state directory for `onionbell status`.
+    /// Opens the owner's door on two listeners, one where the settings say and one in the state directory for
+    /// `onionbell status`, and the console.
     private func openOwnersDoors(of node: RelayNode) async throws(NodeError) {
         let door = ManagementDoor { [unowned node] in
             node.report

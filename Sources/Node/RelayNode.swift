@@ -15,7 +15,7 @@ final class RelayNode {
     let gateways: [GatewayAssembly.AppGateways]
     let store: NodeStore
     let doors: NodeDoors
-    /// `nil`: the settings have no place for it.
+    /// The owner's console; `nil`: the settings have no place for it.
     let console: NodeConsole?
     let phoneTest: PhoneTest
     let history: NodeHistory
@@ -34,6 +34,8 @@ final class RelayNode {
     /// Keys that were taken over since the start.
     var takenBefore: Set<String> = []
 
+    /// Makes the node of its parts.
+    ///
     /// - Parameters:
     ///   - history: The path of its file.
     ///   - invitations: They are watched from now on.
@@ -90,7 +92,7 @@ final class RelayNode {
         watchman.stop()
     }
 
-    /// Ends what the owner sees of it.
+    /// Stops what the owner sees of the node.
     func stopReporting() async {
         await history.stop()
         loopWatch.stop()

@@ -16,7 +16,9 @@ final class ServiceManager {
     private var status = ""
     private let timer = Timer()
 
-    /// - Parameter environment: of the process; `WATCHDOG_PID`, if there, has to be ours.
+    /// Reads the service manager's variables, and takes them out of the environment.
+    ///
+    /// - Parameter environment: the process's; `WATCHDOG_PID`, if there, has to be ours.
     init(environment: [String: String]) {
         // Not for the children: tor would send messages of its own.
         for name in ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"] { unsetenv(name) }
@@ -31,7 +33,8 @@ final class ServiceManager {
         processID == 1 || notifySocket?.isEmpty == false
     }
 
-    /// Half of what the service manager waits for; `nil` where it has no watchdog for this process.
+    /// Returns half of the time for which the service manager waits; `nil` where it has no watchdog for this
+    /// process.
     nonisolated static func watchdogInterval(_ environment: [String: String], processID: pid_t) -> Duration? {
         guard let limit = environment["WATCHDOG_USEC"].flatMap({ Int64($0) }), limit > 0 else { return nil }
         if let owner = environment["WATCHDOG_PID"], owner != String(processID) { return nil }
@@ -48,7 +51,7 @@ final class ServiceManager {
         beat()
     }
 
-    /// One line for `systemctl status`.
+    /// Sends one line for `systemctl status`.
     func tell(_ status: String) {
         guard status != self.status else { return }
         self.status = status
@@ -81,8 +84,9 @@ private final class NotifySocket {
     private let address: sockaddr_un
     private let length: socklen_t
 
-    /// - Parameter path: absolute, or `@` and a name without a file (an abstract socket). Anything else is no address
-    ///   of ours: `nil`.
+    /// Opens a socket to the service manager; `nil`: the path is no address of ours.
+    ///
+    /// - Parameter path: absolute, or `@` and a name without a file (an abstract socket).
     init?(_ path: String) {
         var bytes = Array(path.utf8)
         var address = sockaddr_un()
@@ -102,7 +106,7 @@ private final class NotifySocket {
         length = socklen_t(path + bytes.count + (isAbstract ? 0 : 1))
     }
 
-    /// A service manager that doesn't take it is no reason to stop.
+    /// Sends a text. A service manager that doesn't take it is no reason to stop.
     func send(_ text: String) {
         var address = address
         let bytes = Array(text.utf8)

@@ -6,7 +6,9 @@ package enum StartOptions: Equatable {
     /// The sentence says what is wrong.
     case wrong(String)
 
-    /// - Parameter words: Those behind the program's name.
+    /// Reads the options.
+    ///
+    /// - Parameter words: those behind the program's name.
     package init(_ words: [String]) {
         switch (words.first ?? "", words.count) {
         case (_, 0): self = .run(configuration: Settings.standardFile)

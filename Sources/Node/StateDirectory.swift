@@ -46,7 +46,7 @@ package struct StateDirectory: ~Copyable {
     ]
 
     package static func onionKey(in path: String) -> String { path + "/onion-key" }
-    /// The directory of those who are invited to the node.
+    /// Returns the directory of those who are invited to the node.
     package static func peers(in path: String) -> String { path + "/peers" }
     package static func vapidKey(in path: String) -> String { "\(path)/\(WebPushApp.keyName)" }
     package static func outbox(in path: String) -> String { path + "/outbox.sqlite" }
@@ -105,7 +105,7 @@ package struct StateDirectory: ~Copyable {
         }
     }
 
-    /// A directory that others can enter, and that holds something, or doesn't show whether it does.
+    /// Whether others can enter a directory that holds something, or that doesn't show whether it does.
     static func isShared(_ path: String, _ status: stat) -> Bool {
         guard status.st_mode & 0o077 != 0 else { return false }
         return (try? PrivateFile.names(in: path).isEmpty) != true
@@ -120,7 +120,7 @@ package struct StateDirectory: ~Copyable {
         }
     }
 
-    /// The process of the node that runs with this directory; `nil` when none does.
+    /// Returns the process of the node that runs with this directory; `nil` when none does.
     ///
     /// Takes the lock for an instant, shared, to see whether it is free: a node that starts in that instant finds that
     /// another one runs.
@@ -150,7 +150,8 @@ package struct StateDirectory: ~Copyable {
         package var startedAt: Int64
     }
 
-    /// One that a node has made already, for a command in place of the node; `nil` while the node runs.
+    /// Opens a directory that a node has made already, for a command in place of the node; `nil` while the
+    /// node runs.
     ///
     /// - Throws: Also when it is another user's: files made here would keep that user's node out.
     package init?(ofStoppedNode path: String) throws(NodeError) {
@@ -180,7 +181,7 @@ package struct StateDirectory: ~Copyable {
         return lock
     }
 
-    /// The key under which digests are made: made once, 32 random bytes in hex.
+    /// Returns the key under which digests are made: made once, 32 random bytes in hex.
     package func digestKey() throws(NodeError) -> Secret { try StateDirectory.digestKey(in: path) }
 
     /// Returns the key, for commands beside the node.
@@ -188,7 +189,7 @@ package struct StateDirectory: ~Copyable {
         try key("digest-key", in: path, without: "the memory of duplicates and the registrations of phones")
     }
 
-    /// The identity of the door for Status' clients, made once in the same way.
+    /// Returns the identity of the door for Status' clients, made once in the same way.
     func statusKey() throws(NodeError) -> Secret { try StateDirectory.statusKey(in: path) }
 
     /// Returns the key, for commands beside the node.
@@ -216,6 +217,8 @@ package struct StateDirectory: ~Copyable {
         }
     }
 
+    /// Reads a key, and makes it if it is not there.
+    ///
     /// - Parameter loss: what is lost with the key.
     private static func key(_ name: String, in path: String, without loss: String) throws(NodeError) -> Secret
     {

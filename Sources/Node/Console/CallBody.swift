@@ -29,7 +29,7 @@ struct CallBody {
         members = object
     }
 
-    /// A text that has to be there.
+    /// Returns a text that has to be there.
     func text(_ name: String, limit: Int = 8192) throws(CallRefusal) -> String {
         guard let text = try optionalText(name, limit: limit) else { throw Self.fault(name, "is missing") }
         return text
@@ -87,7 +87,7 @@ struct CallBody {
         return texts
     }
 
-    /// Texts by their names.
+    /// Returns an object's texts by their names; empty if the object is not there.
     func texts(of name: String, limit: Int) throws(CallRefusal) -> [(key: String, value: String)] {
         guard let value = members[name] else { return [] }
         guard let object = value.object, object.count <= 32 else {

@@ -12,7 +12,7 @@ import Reactor
 enum ConsoleOwnerFile {
     private static let limit = 16_384
 
-    /// `nil`: there is none.
+    /// Reads the file; `nil`: there is none.
     static func read(_ path: String) throws(Fault) -> ConsoleEntrance.Kept? {
         let bytes: [UInt8]
         do throws(SystemError) {

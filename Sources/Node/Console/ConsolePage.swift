@@ -12,6 +12,8 @@ enum ConsolePage {
     /// The files that it has from the phone's page.
     private static let shared = ["dom.js", "icons.js", "qr.js", "style.css", "words.js"]
 
+    /// Reads a file of the console, or one that it shares with the phone page.
+    ///
     /// - Parameter name: `index.html`, `screens/start.js`; whatever a stranger asks for.
     @FileThread
     static func read(_ name: String) -> [UInt8]? {
@@ -28,7 +30,7 @@ enum ConsolePage {
         }
     }
 
-    /// A file, or one in a folder: letters, digits and `-`, then its kind.
+    /// Whether a name is that of a file, or of one in a folder: letters, digits and `-`, then its kind.
     private static func isName(_ name: String) -> Bool {
         guard name.utf8.count <= longestName else { return false }
         let parts = name.split(separator: "/", omittingEmptySubsequences: false)

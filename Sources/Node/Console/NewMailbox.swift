@@ -13,7 +13,7 @@ import Wire
 struct NewMailbox: Sendable {
     struct Reader: Sendable {
         let name: String
-        /// `nil`: it keeps the token that it has.
+        /// The new token; `nil`: the reader keeps the token that it has.
         fileprivate(set) var token: String?
     }
 
@@ -27,7 +27,10 @@ struct NewMailbox: Sendable {
     private let isOpen: Bool
     private let address: String
 
-    /// - Parameter readers: Names, each once; none: one with the name phone, unless it is open.
+    /// Makes a mailbox with new secrets.
+    ///
+    /// - Parameter readers: names, each once; empty: one reader with the name phone, unless the mailbox is
+    ///   open.
     init(
         named name: String, show: Mailbox.Show, readers: [String], isOpen: Bool, in settings: Settings
     ) throws(CallRefusal) {
@@ -59,7 +62,10 @@ struct NewMailbox: Sendable {
         (self.name, self.show, self.isOpen) = (name, show, isOpen)
     }
 
-    /// - Parameter other: A mailbox; readers who are also readers of that one keep the tokens that they have there.
+    /// Adds the mailbox to the store.
+    ///
+    /// - Parameter other: a mailbox; readers who are also readers of that one keep the tokens that they have
+    ///   there.
     mutating func add(
         to file: borrowing RegistrationFile, tokensOf other: String?, in settings: Settings
     ) throws {
@@ -114,7 +120,7 @@ extension Settings {
 }
 
 extension PhoneBook {
-    /// A name of a phone, a mailbox or a reader.
+    /// Checks the name of a phone, a mailbox or a reader.
     package static func check(_ name: String) throws(CallRefusal) {
         guard isName(name) else {
             throw CallRefusal(

@@ -23,7 +23,7 @@ extension NodeCalls {
         let method: String
         /// Below `/api/v1/`; `{}` stands for any segment.
         let path: [String]
-        /// Whether its body may be long, and is read by the call itself, off the loop.
+        /// Whether the body may be long, and is read by the call itself, off the loop.
         let isLong: Bool
         let way: Way
 
@@ -73,7 +73,7 @@ extension NodeCalls {
         let calls: [Call]
         let segments: [String]
 
-        /// `nil`: there are none.
+        /// Reads a path and finds its calls; `nil`: there are none.
         init?(_ path: String) {
             guard path.hasPrefix(NodeCalls.prefix), path.utf8.count <= 200 else { return nil }
             var segments: [String] = []
@@ -96,6 +96,8 @@ extension NodeCalls {
             self.segments = any.path.indices.filter { any.path[$0] == "{}" }.map { segments[$0] }
         }
 
+        /// Returns the call with this method; HEAD has that of GET.
+        ///
         /// - Throws: Nothing here has this method.
         func call(_ method: String) throws(Refusal) -> Call {
             let method = method == "HEAD" ? "GET" : method

@@ -20,7 +20,7 @@ extension NodeCalls {
 }
 
 extension NodeFiles {
-    /// One that is there gets another key.
+    /// Adds an installation. One that is there gets another key.
     fileprivate func addInstallation(_ body: CallBody) throws(CallRefusal) -> HTTPResponse {
         try body.refuseOthers(but: "id")
         let id = try body.optionalText("id", limit: 64)?.lowercased() ?? InstallationID.new()
@@ -65,7 +65,7 @@ private enum InstallationID {
         return [0..<8, 8..<12, 12..<16, 16..<20, 20..<32].map { String(digits[$0]) }.joined(separator: "-")
     }
 
-    /// 24 letters and digits: 142 bits.
+    /// Makes a key of 24 letters and digits: 142 bits.
     static func newKey() -> String {
         let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
         var generator = SystemRandomNumberGenerator()

@@ -72,8 +72,8 @@ extension NodeFiles {
         return HTTPResponse(status: 201, json: made.json)
     }
 
-    /// A node that started before its settings named the app would tell senders that the address is no device's, and they
-    /// would give it up.
+    /// Refuses to make a mailbox before a restart. A node that started before its settings named the app
+    /// would tell senders that the address is no device's, and they would give it up.
     private func refuseEarly() throws(CallRefusal) {
         guard !settings.servesMailboxes, let file = running?.settingsFile,
             (try? Settings(file: file, environment: environment))?.servesMailboxes == true

@@ -22,7 +22,7 @@ extension NodeCalls {
         },
     ]
 
-    /// Tor has each door's connection within half a minute, or has not.
+    /// Calls the node's own address. Tor has each door's connection within half a minute, or has not.
     private func reach() async throws(CallRefusal) -> HTTPResponse {
         guard !isReaching else {
             throw CallRefusal(.unavailable, "busy", "a test is under way: try again in a moment")

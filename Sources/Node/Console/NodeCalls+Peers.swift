@@ -80,7 +80,9 @@ extension NodeFiles {
             ])
     }
 
-    /// - Parameter path: `nil`: who may find the peers' address.
+    /// Runs work on invitations, and turns their faults into refusals.
+    ///
+    /// - Parameter path: the directory of the invitations; `nil`: who may find the peers' address.
     func invitations<Value>(
         at path: String? = nil,
         _ body: (Invitations) throws(InvitationError) -> Value

@@ -69,7 +69,7 @@ extension NodeCalls {
         return HTTPResponse(status: 200, json: .object(try await ring([phone], with: key)[0].members))
     }
 
-    /// All phones of a name, which have one key mostly.
+    /// Rings all phones of a name, which have one key mostly.
     private func ring(name: String, _ body: CallBody) async throws(CallRefusal) -> HTTPResponse {
         try body.refuseOthers(but: "pairing_token", "key")
         let key = try TestKey(body)
@@ -86,14 +86,15 @@ extension NodeCalls {
             status: 200, json: ["phones": .array(rung), "owner": owner.map { .integer($0) } ?? .null])
     }
 
-    /// The node looks into its book every second. A phone that was added just now is known at once.
+    /// Returns the phone book. The node looks into it every second; a phone that was added just now is known
+    /// at once.
     private func book(_ isEnough: (PhoneBook) -> Bool) async throws(CallRefusal) -> PhoneBook {
         let watch = node.store.phoneBook
         if !isEnough(watch.value) { await watch.lookNow() }
         return watch.value
     }
 
-    /// Side by side, each for a minute at most.
+    /// Rings phones side by side, each for a minute at most.
     private func ring(
         _ phones: [PhoneBook.Phone], with key: TestKey
     ) async throws(CallRefusal) -> [RungPhone] {
@@ -154,8 +155,8 @@ private struct TestKey {
 }
 
 extension PairingToken {
-    /// Whose the pairing token is: another phone's key would ring a phone with a text that it can't open, and the push
-    /// service takes that as well.
+    /// Finds whose the pairing token is: another phone's key would ring a phone with a text that it can't
+    /// open, and the push service takes that as well.
     ///
     /// - Returns: The phone's number; `nil`: the token has the address of all of them.
     fileprivate func owner(
@@ -171,7 +172,7 @@ extension PairingToken {
         return owner.number
     }
 
-    /// Whether it is the phone's, in whatever spelling, or that of all phones of its name.
+    /// Whether the pairing token is the phone's, in whatever spelling, or that of all phones of its name.
     fileprivate func isOf(_ phone: PhoneBook.Phone, in book: PhoneBook, _ settings: Settings) -> Bool {
         let given = DeviceToken(deviceToken)
         if given == phone.deviceToken || given == book.alias(of: phone.name) { return true }
@@ -255,7 +256,8 @@ extension NodeFiles {
         }
     }
 
-    /// One address for all phones of the name. With the pairing token of one of them the answer is what Bisq takes.
+    /// Gives one address for all phones of the name. With the pairing token of one of them the answer is what
+    /// Bisq takes.
     fileprivate func giveAddress(_ name: String, _ body: CallBody) throws(CallRefusal) -> HTTPResponse {
         try body.refuseOthers(but: "pairing_token", "new")
         let token = try body.optionalText("pairing_token").map { text throws(CallRefusal) in

@@ -61,7 +61,8 @@ extension NodeFiles {
 }
 
 extension RegistrationFile {
-    /// - Returns: `nil`: its table comes with the first one.
+    /// Returns the view of a kind; `nil`: its table comes with the first registration.
+    ///
     /// - Throws: There is no such kind.
     fileprivate borrowing func view(_ kind: String) throws -> RegistrationView? {
         guard RegistrationFile.kinds.contains(where: { kind.hasSameBytes(as: $0) }) else {

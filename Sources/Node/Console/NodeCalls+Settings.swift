@@ -171,7 +171,8 @@ extension NodeCalls {
 }
 
 extension RelayNode {
-    /// A node in another directory is another node, and the console would be that one's.
+    /// Returns a fault if the settings name another state directory: a node there is another node, and the
+    /// console would be that one's.
     func moveFaults(of settings: Settings) -> [SettingsFault] {
         guard settings.stateDirectory != self.settings.stateDirectory else { return [] }
         return [

@@ -168,7 +168,7 @@ extension NodeFiles {
         }
     }
 
-    /// Changes it in place of a node that is stopped.
+    /// Changes the outbox in place of a node that is stopped.
     fileprivate func change<Wanted>(
         _ wanted: Wanted, _ body: (borrowing OutboxFile, Wanted) throws -> Int
     ) throws(CallRefusal) -> HTTPResponse {
@@ -184,7 +184,9 @@ extension NodeFiles {
         }
     }
 
-    /// - Parameter body: Gets the node's lock, which nobody else has meanwhile; `nil`: a node has it.
+    /// Runs work under the lock of the state directory.
+    ///
+    /// - Parameter body: gets the node's lock, which nobody else has meanwhile; `nil`: a node has it.
     private func withLock<Value>(_ body: (borrowing StateDirectory?) throws -> Value) throws -> Value {
         let lock = try StateDirectory(ofStoppedNode: stateDirectory)
         return try body(lock)

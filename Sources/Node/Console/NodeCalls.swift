@@ -16,7 +16,7 @@ import Reactor
 final class NodeCalls: HTTPDoor {
     unowned let node: RelayNode
     var log: Logger { node.log }
-    /// One after the other: a change waits for the one before it, and the event loop for none.
+    /// The queue of calls to the store. A change waits for the one before it, and the event loop for none.
     private let store = JobQueue(named: "calls")
     /// The queue of copies and settings, which take longer.
     let longJobs = JobQueue(named: "keep")
@@ -84,7 +84,8 @@ final class NodeCalls: HTTPDoor {
     @FileThread
     private static func onFiles<Value: Sendable>(_ body: @Sendable () -> Value) -> Value { body() }
 
-    /// The node takes over at once what a call has changed in its store and its files, and pages hear of it.
+    /// Makes the node take over at once what a call has changed in its store and its files, and tells pages
+    /// of it.
     private func changed(_ call: Call) async {
         let kinds = call.kinds
         if kinds.contains(.phones) { await node.store.phoneBook.lookNow() }
@@ -105,7 +106,7 @@ final class NodeCalls: HTTPDoor {
 }
 
 extension NodeCalls {
-    /// Bytes that the body of such a request may have; `nil`: as many as any.
+    /// Returns the most bytes that the body of this request may have; `nil`: as many as any.
     nonisolated static func bodyLimit(_ request: HTTPRequest) -> Int? {
         switch (request.method, request.path) {
         case ("POST", "/api/v1/restore"): longestBody

@@ -52,7 +52,7 @@ extension NodeConsole {
         }
     }
 
-    /// The listener of a platform's proxy.
+    /// Opens the listener of a platform's proxy.
     func open(_ proxied: Settings.Console.Proxied, at site: Site, _ settings: Settings) throws(NodeError) {
         if let fault = proxied.networkFault(isOwn: NetworkOfApp.isOwn) { throw .configuration("\(fault)") }
         try serve(site, settings, hasEntered: proxied.isTrusted) { (server) throws(SystemError) in
@@ -60,7 +60,7 @@ extension NodeConsole {
         }
     }
 
-    /// The listener of a platform's dashboard.
+    /// Opens the listener of a platform's dashboard.
     func open(_ widgets: Settings.Console.Widgets, at site: Site, _ settings: Settings) throws(NodeError) {
         if let fault = widgets.networkFault(isOwn: NetworkOfApp.isOwn) { throw .configuration("\(fault)") }
         // Nobody is served before its place is known.
@@ -182,7 +182,8 @@ extension NodeConsole {
         ) { $0 == ConsolePage.description ? nil : await ConsolePage.read($0) }
     }
 
-    /// The most usual first; none for a Unix socket, which no browser finds by itself.
+    /// Returns the origins of a place, the most usual first; none for a Unix socket, which no browser finds
+    /// by itself.
     nonisolated static func origins(of place: Endpoint) -> [String] {
         guard case .host(let host, let port) = place else { return [] }
         let names = ["127.0.0.1", "localhost"].contains(host) ? ["127.0.0.1", "localhost"] : [host]

@@ -4,7 +4,7 @@ import Reactor
 import Tor
 
 extension NodeConsole {
-    /// Opens its places for a node, and tells pages that are open what goes on there.
+    /// Opens the console's places for a node, and tells pages that are open what goes on there.
     func open(for node: RelayNode, _ calls: NodeCalls, _ state: borrowing StateDirectory) throws(NodeError) {
         let dispatcher = node.store.dispatcher
         try open(

@@ -26,7 +26,7 @@ package struct NodeFiles: Sendable {
 
     var stateDirectory: String { settings.stateDirectory }
 
-    /// - Returns: `nil`: only a running node can do that.
+    /// Answers a call; `nil`: only a running node can do that, or there is no such call.
     package func answer(_ request: HTTPRequest) -> HTTPResponse? {
         guard let place = NodeCalls.Place(request.path), let call = try? place.call(request.method) else {
             return nil
@@ -94,7 +94,7 @@ package struct NodeFiles: Sendable {
         }
     }
 
-    /// Each fault of the store is a refusal.
+    /// Runs work on the store, and turns each of its faults into a refusal.
     func inStore<Value>(_ body: () throws -> Value) throws(CallRefusal) -> Value {
         do {
             return try body()

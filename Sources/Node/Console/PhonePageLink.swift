@@ -8,14 +8,14 @@ package enum PhonePageLink {
     /// Bytes of PEM texts: a key on P-256 has some 240.
     private static let limit = 16_384
 
-    /// `nil`: the settings do not say where the page is, or have no app for it.
+    /// Returns the link; `nil`: the settings do not say where the page is, or have no app for it.
     static func text(for settings: Settings) throws(CallRefusal) -> String? {
         guard !settings.doors.phonePage.url.isEmpty, settings.webPushApp != nil else { return nil }
         let key = try key(in: settings.stateDirectory).publicText
         return "\(settings.doors.phonePage.url)#k=\(key)"
     }
 
-    /// The key by which push services know the node.
+    /// Reads the key by which push services know the node.
     package static func key(in stateDirectory: String) throws(CallRefusal) -> VAPIDKey {
         let path = StateDirectory.vapidKey(in: stateDirectory)
         guard access(path, F_OK) == 0 else {

@@ -2,7 +2,7 @@ import Pointing
 import Tor
 
 extension PointedNode {
-    /// The node of these settings; `nil`: it has no address yet.
+    /// Returns the node of these settings; `nil`: it has no address yet.
     ///
     /// - Throws: The onion key or the invitations can't be read.
     package static func node(of settings: Settings, isPrivate: Bool = false) throws(CallRefusal)

@@ -9,6 +9,8 @@ enum SettingsEdit {
     /// Why a value is not set here.
     struct Refusal: Error, Equatable {}
 
+    /// Returns the text with one value set.
+    ///
     /// - Parameter key: `tor.mode`, or `apps[NAME].targets` for an app by its name.
     static func set(_ key: String, to value: String, in text: String) throws(Refusal) -> String {
         let before = try tree(text)
@@ -23,7 +25,7 @@ enum SettingsEdit {
         return edited
     }
 
-    /// The value's text in the file; `nil`: it is not there.
+    /// Returns the value's text in the file; `nil`: it is not there.
     static func value(_ key: String, in text: String) -> String? {
         guard let tree = try? tree(text), let path = path(key, in: tree) else { return nil }
         return flat(tree)[ByteText(path.key)]
@@ -65,7 +67,7 @@ enum SettingsEdit {
         return Path(key: key, name: parts[1], holder: tree?[parts[0]], section: parts[0])
     }
 
-    /// All single values by their keys.
+    /// Returns all single values by their keys.
     private static func flat(_ tree: YAMLNode?) -> [ByteText: String] {
         var values: [ByteText: String] = [:]
         func walk(_ node: YAMLNode, _ key: String) {

@@ -3,7 +3,7 @@ struct SettingsField: Sendable {
     let key: String
     /// The value where nothing is set.
     let usual: String
-    /// `nil`: any text.
+    /// The values that are allowed; `nil`: any text.
     let choices: [String]?
 
     private init(_ key: String, _ usual: String, _ choices: [String]? = nil) {

@@ -10,7 +10,7 @@ import Reactor
 enum WidgetTokenFile {
     private static let limit = 16_384
 
-    /// One that is not there, or can't be read, has none.
+    /// Reads the tokens. A file that is not there, or can't be read, has none.
     static func read(_ path: String) -> (tokens: WidgetTokens, fault: String?) {
         let bytes: [UInt8]
         do throws(SystemError) {

@@ -9,10 +9,11 @@ import Tor
 
 /// A door over HTTP for other senders than Bisq's, as the settings place it.
 protocol ConfiguredDoor: Sendable {
-    /// The places at which the settings want it; empty: it is off, or has no place over HTTP.
+    /// Returns the places at which the settings want the door; empty: it is off, or has no place over HTTP.
     static func places(in settings: Settings) -> [DoorPlace]
 
-    /// Opens its tables and reads its files; its sockets for HTTP are opened by the caller. Called once, before senders come.
+    /// Opens the door's tables and reads its files; its sockets for HTTP are opened by the caller. Called
+    /// once, before senders come.
     ///
     /// - Returns: `nil`: the settings want it nowhere.
     @EventLoop
@@ -44,7 +45,7 @@ struct DoorSite {
 
 /// A door that is ready to be served.
 struct OpenedDoor {
-    /// `nil`: it has no place over HTTP.
+    /// The door with its places over HTTP; `nil`: it has none.
     var placed: DoorListeners.PlacedDoor?
     /// The virtual ports that lead to listeners of its own.
     var ports: [VirtualPort] = []

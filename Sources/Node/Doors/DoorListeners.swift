@@ -42,6 +42,8 @@ final class DoorListeners {
     /// Seconds since 1970 of the end of the certificate shown; `nil`: none is.
     private(set) var certificateEnd: Int64?
 
+    /// Reads the certificate that the settings name; opens nothing yet.
+    ///
     /// - Throws: The fault of a file that the settings name.
     init(
         _ settings: Settings, circuits: Circuits, room: BufferRoom, log: Logger
@@ -176,7 +178,7 @@ final class DoorListeners {
         return try server.open(on: endpoint, showing: certificate)
     }
 
-    /// Once: it is the proxy's way, not one request's.
+    /// Logs once that a proxy names no client: it is the proxy's way, not one request's.
     private func tellOfUnknownClient() {
         guard !hasToldOfUnknownClients else { return }
         hasToldOfUnknownClients = true
@@ -197,12 +199,12 @@ final class DoorListeners {
 }
 
 extension DoorListeners.PlacedDoor {
-    /// One without limits of its own.
+    /// Makes a door without limits of its own.
     init(_ door: any HTTPDoor, places: [DoorPlace], body: Int) {
         self.init(door: door, worldDoor: door, places: places, body: body)
     }
 
-    /// One with the settings that every door for other senders than Bisq's has.
+    /// Makes a door with the settings that every door for other senders than Bisq's has.
     @EventLoop
     init(_ door: any HTTPDoor, named name: String, _ settings: Settings.Door) {
         // Each side has its share: what one uses up, the other can't tell.

@@ -24,7 +24,7 @@ package struct DoorSockets {
         directory = settings.onion.socketDirectory.isEmpty ? usual : settings.onion.socketDirectory
     }
 
-    /// Mode 0700, unless it is for a group: that one is the operator's to make.
+    /// Makes the directory with mode 0700, unless it is for a group: that one is the operator's to make.
     func prepare() throws(NodeError) {
         guard !isForGroup else { return }
         do {
@@ -57,7 +57,7 @@ package struct DoorSockets {
         }
     }
 
-    /// Why no door can be opened there, found before a start.
+    /// Returns why no door can be opened in the directory, found before a start.
     func fault(in settings: Settings) -> SettingsFault? {
         let places = [("peers", settings.onion.peerListen), ("http", settings.onion.httpListen)]
         for (name, set) in places where set == nil {

@@ -18,7 +18,9 @@ final class OwnDoors: HTTPDoor {
     /// Frames that have come to the peer door of this process.
     var peerFrames: @EventLoop () -> Int = { 0 }
 
-    /// - Parameter onion: its ports and network.
+    /// Returns the doors that are asked when the node calls its own address.
+    ///
+    /// - Parameter onion: the ports and the network.
     func doors(of onion: Settings.Onion) -> [SelfDialDoor] {
         let peers = SelfDialDoor(port: onion.peerPort) { [unowned self] stream, unread, deadline in
             let peer = BisqPeer(stream, unread: unread, network: onion.network)
@@ -65,7 +67,7 @@ final class OwnDoors: HTTPDoor {
 }
 
 extension SelfDialLine {
-    /// Over the connection of a peer, which is pinged.
+    /// Makes a line over the connection of a peer, which is pinged.
     fileprivate convenience init(_ peer: BisqPeer) {
         self.init(
             ask: { deadline in

@@ -37,7 +37,9 @@ package enum PhonePageFiles {
         }
     }
 
-    /// - Parameter vapidKey: This node's, 87 characters.
+    /// Reads the page, and writes its `deployed.js` for this node.
+    ///
+    /// - Parameter vapidKey: this node's, 87 characters.
     package static func page(for vapidKey: String) throws(Fault) -> PhonePageDoor.Page {
         guard let folder else { throw .notInstalled }
         var files: [String: [UInt8]] = [:]
@@ -48,7 +50,7 @@ package enum PhonePageFiles {
         return PhonePageDoor.Page(files: files, policy: policy)
     }
 
-    /// The names that the page has; what else lies in the folder is nobody's.
+    /// Whether a name may be one of the page's; what else lies in the folder is nobody's.
     private static func isName(_ name: String) -> Bool {
         name.utf8.first != UInt8(ascii: ".")
             && name.consists {
@@ -77,7 +79,7 @@ package enum PhonePageFiles {
         }
     }
 
-    /// Names the version and what a worker keeps.
+    /// Returns the text of `deployed.js`, which names the version and what a worker keeps.
     private static func deployed(_ files: [String: [UInt8]], _ vapidKey: String) -> String {
         let names = files.keys.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         let sums = names.map { "\(Hex.encode(Hash.sha256(files[$0] ?? [])))  \($0)\n" }.joined()

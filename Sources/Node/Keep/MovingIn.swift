@@ -21,7 +21,7 @@ enum MovingIn {
         var credentials: [String]
     }
 
-    /// Nothing is written.
+    /// Returns the parts that can't be written. Nothing is written.
     static func closed(for backup: NodeBackup, settingsFile: String) -> Closed {
         let place = NodeBackup.Place(settingsFile)
         return Closed(
@@ -35,7 +35,9 @@ enum MovingIn {
             }.sorted())
     }
 
-    /// - Parameter backup: With the settings as they are to be; `nil`: they stay.
+    /// Writes a backup to the file `moving-in`, for the next start.
+    ///
+    /// - Parameter backup: with the settings as they are to be; `nil`: they stay.
     static func stage(_ backup: NodeBackup, in stateDirectory: String) throws(SystemError) {
         try PrivateFile.write(backup.text, to: file(in: stateDirectory), replacing: true)
     }

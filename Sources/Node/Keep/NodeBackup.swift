@@ -17,7 +17,7 @@ package struct NodeBackup: Sendable {
         /// The file is no backup, or somebody has written it who did not know how.
         case unreadable
         case newer
-        /// Or it was changed or cut.
+        /// The passphrase is another one, or the file was changed or cut.
         case wrongPassphrase
         case tooLong
         case crypto(CryptoError)
@@ -102,7 +102,7 @@ package struct NodeBackup: Sendable {
         return text
     }
 
-    /// Whoever has the passphrase may have written it: everything is looked at.
+    /// Reads a backup. Whoever has the passphrase may have written it: everything is looked at.
     init(text: [UInt8]) throws(Fault) {
         guard let json = try? JSON(text, maximumDepth: 3), let version = json[NodeBackup.head]?.integer
         else {

@@ -7,7 +7,7 @@ import Persistence
 import Reactor
 import Relay
 
-/// The copy that an owner keeps, moving in from one, and the restart that this takes.
+/// The calls for an owner's backup, for moving in from a backup, and for the restart that this takes.
 extension NodeCalls {
     nonisolated static let keepCalls: [Call] = [
         Call("GET", "backup") { calls, asked throws(CallRefusal) in
@@ -150,7 +150,7 @@ extension NodeCalls {
         return HTTPResponse(status: 202, json: [:])
     }
 
-    /// Off the loop, one after the other.
+    /// Runs long work on backups and settings off the loop, one after the other.
     func keep<Value: Sendable>(
         _ body: @escaping @Sendable () throws(CallRefusal) -> Value
     ) async throws(CallRefusal) -> Value {

@@ -10,7 +10,7 @@ enum SettingsStore {
         return access(slash == real.startIndex ? "/" : String(real[..<slash]), W_OK) == 0
     }
 
-    /// Whole or not at all. What others might read of it before they may still.
+    /// Writes the whole file or nothing. Others who might read the file before may still read it.
     static func write(_ text: String, to path: String) throws(SystemError) {
         let real = real(path)
         var status = stat()
@@ -19,14 +19,14 @@ enum SettingsStore {
         if isThere { chmod(real, status.st_mode & 0o777) }
     }
 
-    /// A link stays a link.
+    /// Returns the path to which a link leads, so that the link stays a link.
     private static func real(_ path: String) -> String {
         guard let found = realpath(path, nil) else { return path }
         defer { free(found) }
         return String(cString: found)
     }
 
-    /// The text with another state directory: a backup's settings name that of the old machine.
+    /// Returns the text with another state directory: a backup's settings name that of the old machine.
     static func text(_ text: String, movedTo stateDirectory: String) -> String {
         let key = "state_directory:"
         var lines = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map {

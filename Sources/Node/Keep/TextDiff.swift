@@ -14,7 +14,7 @@ enum TextDiff {
 
     /// Lines of both texts together that are compared one with the other: the time grows with the square.
     private static let mostCompared = 2000
-    /// Lines that stay, on both sides of a change.
+    /// The number of unchanged lines that are shown on each side of a change.
     private static let around = 2
     /// The most lines of an answer.
     private static let mostLines = 1200

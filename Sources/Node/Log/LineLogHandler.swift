@@ -25,7 +25,7 @@ struct LineLogHandler: LogHandler {
         self.sink = sink
     }
 
-    /// Standard error, for lines of this format.
+    /// Makes a sink to standard error, for lines of this format.
     static func standardError(_ format: LogFormat) -> LineSink {
         LineSink(STDERR_FILENO, named: "log") { count in
             format.line(.warning, "log.lines_lost", [("lines", "\(count)")], at: Glibc.time(nil))

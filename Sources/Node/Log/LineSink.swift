@@ -24,6 +24,8 @@ actor LineSink {
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
+    /// Makes a sink with a thread of its own.
+    ///
     /// - Parameters:
     ///   - name: of the thread.
     ///   - lostLine: what to write in the place of lines that were lost.
@@ -75,7 +77,7 @@ actor LineSink {
         }
     }
 
-    /// All that waits, for the thread; `nil`: nothing.
+    /// Takes all bytes that wait, for the thread; `nil`: none wait.
     private func next() -> [UInt8]? {
         waiting.withLock { waiting in
             addLost(to: &waiting)

@@ -25,7 +25,7 @@ struct LogFormat: Equatable {
         return LogFormat(form, isForJournal: stream != nil && environment["JOURNAL_STREAM"] == stream)
     }
 
-    /// One line, with its end.
+    /// Returns one line, with its end.
     func line(_ level: Logger.Level, _ event: String, _ facts: [(String, String)], at now: time_t) -> String {
         let priority = isForJournal ? "<\(LogFormat.priority(of: level))>" : ""
         let time = LogFormat.timestamp(of: now)
@@ -42,7 +42,7 @@ struct LogFormat: Equatable {
         }
     }
 
-    /// Why the node does not run, on standard error, whatever the format is.
+    /// Prints to standard error why the node does not run, whatever the format is.
     func printFailure(_ sentence: String) {
         let priority = isForJournal ? "<\(LogFormat.priority(of: .error))>" : ""
         for line in "onionbell: \(sentence)".utf8.split(separator: UInt8(ascii: "\n")) {
@@ -50,7 +50,7 @@ struct LogFormat: Equatable {
         }
     }
 
-    /// syslog's number.
+    /// Returns syslog's number of a level.
     private static func priority(of level: Logger.Level) -> Int {
         switch level {
         case .trace, .debug: 7
@@ -62,7 +62,7 @@ struct LogFormat: Equatable {
         }
     }
 
-    /// RFC 3339, UTC.
+    /// Returns a time in the form of RFC 3339, in UTC.
     private static func timestamp(of seconds: time_t) -> String {
         var seconds = seconds
         var parts = tm()

@@ -18,8 +18,10 @@ struct RepeatGate {
 
     private var known: [ByteText: Line] = [:]
 
-    /// - Parameter now: Seconds of a clock.
-    /// - Returns: How many were held back before this one; `nil`: this one is held back.
+    /// Decides whether a line passes.
+    ///
+    /// - Parameter now: seconds of a clock.
+    /// - Returns: How many equal lines were held back before this one; `nil`: this one is held back.
     mutating func pass(_ text: String, at now: Int64) -> Int? {
         let line = ByteText(text)
         if var same = known[line], isFresh(same, now) {
@@ -40,7 +42,7 @@ struct RepeatGate {
         return heldBack
     }
 
-    /// A clock that was set back must hold nothing back for longer.
+    /// Whether a line's minute still runs. A clock that was set back must hold nothing back for longer.
     private func isFresh(_ line: Line, _ now: Int64) -> Bool {
         now - line.since < RepeatGate.window && now >= line.since
     }

@@ -1,7 +1,8 @@
 import Tor
 
 extension Settings {
-    /// How the service is given to tor at start: guarded in tor's configuration, or plain on the control connection.
+    /// Returns how the service is given to tor at start: guarded in tor's configuration, or plain on the
+    /// control connection.
     ///
     /// - Parameter torDirectory: that of a managed Tor. The service's lies in it, or in the one that an instance shares.
     func onionForm(torDirectory: String) -> OnionForm {

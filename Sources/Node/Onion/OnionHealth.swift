@@ -75,7 +75,7 @@ package struct OnionHealth {
                 : "the node has tor publish its address again by itself; if it lasts, run onionbell doctor")
     }
 
-    /// `nil`: clients use the node's own address.
+    /// The check of the address that clients use; `nil`: they use the node's own.
     private var front: ManagementDoor.Check? {
         guard let front = figures.selfDial.front else { return nil }
         var words = "the address that clients use has not answered yet"

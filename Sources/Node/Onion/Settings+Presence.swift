@@ -6,7 +6,9 @@ import Tor
 
 /// How the node's own connections go out, and the tor they go through.
 extension Settings {
-    /// - Parameter tor: The way through the node's tor.
+    /// Returns the way out that `gateways.proxy` names.
+    ///
+    /// - Parameter tor: the way through the node's tor.
     func egress(orBy tor: Egress) -> Egress {
         switch proxy {
         case .none: .direct
@@ -26,7 +28,7 @@ extension Settings {
         }
     }
 
-    /// The address that clients use.
+    /// Returns the address that clients use.
     func publicAddress(orOwn own: OnionAddress?) -> String? {
         onion.publicAddress.isEmpty ? own?.description : onion.publicAddress
     }
@@ -39,6 +41,8 @@ extension Settings {
         return circuits
     }
 
+    /// Returns the settings of the onion presence.
+    ///
     /// - Parameters:
     ///   - clients: Those who are invited; `nil`: everybody.
     ///   - own: The questions at the node's own doors.

@@ -2,7 +2,8 @@ import Programs
 
 /// Finds the `torrc` that comes with the program.
 package enum TorConfiguration {
-    /// The one that was set; else the one installed beside the program; else the one of the checkout it was built in.
+    /// Returns the path of the torrc that was set; else of the one installed beside the program; else of the
+    /// one in the checkout that it was built in.
     package static func path(setting: String) throws(NodeError) -> String {
         if !setting.isEmpty { return setting }
         guard let found = InstalledFile.path("torrc", source: "torrc") else {

@@ -10,7 +10,9 @@ struct TransportPrograms {
 
     init() {}
 
-    /// - Parameter torrc: A line each: an option in any case, then its value.
+    /// Reads a torrc.
+    ///
+    /// - Parameter torrc: a line each: an option in any case, then its value.
     init(torrc: String) {
         var usesBridges = false
         var used: [String] = []
@@ -33,7 +35,7 @@ struct TransportPrograms {
         for transport in used { programs[transport] = .some(named[Substring(transport)]) }
     }
 
-    /// A transport's name; an address has a point or a colon.
+    /// Whether a byte can stand in a transport's name; an address has a point or a colon.
     private static func isPartOfName(_ byte: UInt8) -> Bool {
         byte != UInt8(ascii: ".") && byte != UInt8(ascii: ":") && byte != UInt8(ascii: "[")
     }

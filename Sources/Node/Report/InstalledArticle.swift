@@ -6,7 +6,9 @@ enum InstalledArticle {
     private static let folder = "Sources/Programs/Onionbell/Onionbell.docc"
     private static let limit = 256 << 10
 
-    /// - Parameter name: Letters only, `Metrics`.
+    /// Reads an article of the manual.
+    ///
+    /// - Parameter name: letters only, such as `Metrics`.
     @FileThread
     static func read(_ name: String) -> [UInt8]? {
         let source = "\(folder)/\(name).md"

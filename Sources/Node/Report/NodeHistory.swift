@@ -18,12 +18,15 @@ final class NodeHistory {
     private let checkTimer = Timer()
     private let saveTimer = Timer()
 
-    /// An outage of so long is seen.
+    /// The time between two looks at the checks. An outage of this length is seen.
     private static let checkInterval: Duration = .seconds(10)
-    /// The time between two saves. So much is lost when the process is killed.
+    /// The time between two saves, and the most that is lost when the process is killed.
     private static let saveInterval: Duration = .seconds(300)
 
-    /// - Parameter path: Of the file that carries it over a restart. One that can't be read is as good as none.
+    /// Reads the history from its file.
+    ///
+    /// - Parameter path: of the file that carries the history over a restart. A file that can't be read is as
+    ///   good as none.
     init(of dispatcher: Dispatcher, at path: String, log: Logger) {
         (self.dispatcher, self.path, self.log) = (dispatcher, path, log)
         let kept = (try? PrivateFile.read(path, limit: PastText.limit)) ?? []
@@ -58,8 +61,8 @@ final class NodeHistory {
         checkTimer.start(after: NodeHistory.checkInterval)
     }
 
-    /// A little after each minute has begun is soon enough: what came before it would count as the next one's, so the
-    /// reading is a little before its end.
+    /// Starts the timer for a reading a little before the minute's end. A reading after the end would count
+    /// what came before it as the next minute's.
     private func startMinute() {
         let rest = 60_000_000_000 - EventLoop.monotonicNanoseconds % 60_000_000_000
         timer.start(after: .nanoseconds(rest > 100_000_000 ? rest - 50_000_000 : rest + 59_950_000_000))

@@ -155,7 +155,7 @@ extension RelayNode {
         for door in doors.others { door.addFigures(&report) }
     }
 
-    /// Explained in the article `Metrics`.
+    /// Adds how often each limit was hit. The article `Metrics` explains the limits.
     private func addLimits(to report: inout Report) {
         let (peers, circuits, listeners) = (doors.peers.counters, doors.circuits.counters, doors.listeners)
         let servers = listeners.servers.map(\.counters)

@@ -2,8 +2,8 @@ import Tor
 
 /// Onion addresses as settings have them: alone, with a port, in a URL, below a name of their own.
 enum OnionName {
-    /// The name in a value that ends in `.onion` and is no address: length, checksum or version is wrong. `nil`: there is
-    /// none, or the value is a file.
+    /// Returns the name in a value that ends in `.onion` and is no address: length, checksum or version is
+    /// wrong. `nil`: there is none, or the value is a file.
     static func wrong(in text: String) -> String? {
         var rest = Array(text.utf8)[...]
         if let scheme = rest.firstIndex(of: UInt8(ascii: ":")), rest[scheme...].starts(with: "://".utf8) {

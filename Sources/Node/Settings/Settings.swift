@@ -26,7 +26,7 @@ package struct Settings: Sendable {
         /// Empty: as tor itself says.
         package var cookieFile = ""
         package var passwordFile = ""
-        /// `nil`: as tor itself says.
+        /// Tor's SOCKS address; `nil`: as tor itself says.
         package var socks: Endpoint?
         /// How often tor is asked how it is.
         package var heartbeat: Duration = .seconds(20)
@@ -126,7 +126,7 @@ package struct Settings: Sendable {
     /// The values that were set, as text, by key: to tell two configurations apart. May hold what must not be logged.
     var texts: [String: String] = [:]
 
-    /// The keys whose values differ, in their order.
+    /// Returns the keys whose values differ, in their order.
     func keys(changedFrom other: Settings) -> [String] {
         Set(texts.keys).union(other.texts.keys).filter { texts[$0] != other.texts[$0] }.sorted()
     }

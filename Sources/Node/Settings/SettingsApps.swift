@@ -45,7 +45,7 @@ extension Settings {
         return names
     }
 
-    /// An app of gateway relay serves the phones of its form for which no other app has credentials.
+    /// Makes an app of gateway relay serve the phones of its form for which no other app has credentials.
     mutating func addStandIns() {
         bisqRelay.bisq1 = withStandIn(bisqRelay.bisq1, of: .bisq1)
         bisqRelay.bisq2 = withStandIn(bisqRelay.bisq2, of: .bisq2)
@@ -58,7 +58,7 @@ extension Settings {
         guard let standIn = standIn(of: form) else { return phones }
         var phones = phones
         phones.standIn = standIn
-        /// A default may be another generation's relay.
+        /// Whether an app serves the phones of this form. A default may be another generation's relay.
         func isServed(by name: String, else fallback: String) -> Bool {
             guard name.isEmpty else { return self.isServed(by: name) }
             let app = apps.first { $0.name == fallback }
@@ -75,7 +75,7 @@ extension Settings {
         apps.first { $0.name == name }?.hasCredentials ?? false
     }
 
-    /// The apps that serve one generation of phones.
+    /// Reads the apps that serve one generation of phones.
     func apps(of section: SettingsReader.Section, _ names: [String]) -> PhoneApps {
         var apps = PhoneApps()
         apps.ios = app("ios", of: .ios, names, in: section)
@@ -84,7 +84,7 @@ extension Settings {
         return apps
     }
 
-    /// The name of an app for phones of this platform, or nothing.
+    /// Reads the name of an app for phones of this platform, or nothing.
     func app(
         _ key: String, of platform: Platform, _ names: [String], in section: SettingsReader.Section
     ) -> String {
@@ -109,7 +109,7 @@ extension Settings {
 }
 
 extension Settings.App {
-    /// `nil` when the gateway is not one of ours, which is a fault.
+    /// Reads an app; `nil` when the gateway is not one of ours, which is a fault.
     fileprivate init?(name: String, _ section: SettingsReader.Section) {
         let gateways = PushServices.all.map { $0.gateway }
         let wanted = section.text("gateway")

@@ -182,6 +182,8 @@ extension Settings.Console.Proxied {
         return nil
     }
 
+    /// Returns the fault of a listener in the host's network; `nil`: there is none.
+    ///
     /// - Parameter isOwn: Whether this process has a network of its own (``NetworkOfApp``).
     func networkFault(isOwn: Bool) -> SettingsFault? {
         guard isTrusted, case .host = listen, !isOwn else { return nil }
@@ -194,6 +196,8 @@ extension Settings.Console.Proxied {
 }
 
 extension Settings.Console.Widgets {
+    /// Returns the fault of a listener in the host's network; `nil`: there is none.
+    ///
     /// - Parameter isOwn: Whether this process has a network of its own (``NetworkOfApp``).
     func networkFault(isOwn: Bool) -> SettingsFault? {
         guard !isOwn else { return nil }

@@ -58,7 +58,9 @@ extension Settings {
 
         init() {}
 
-        /// - Parameter body: bytes of the largest one.
+        /// Makes the settings of a door that is off.
+        ///
+        /// - Parameter body: bytes of the largest body.
         init(body: Int) { limits.body = body }
     }
 

@@ -17,7 +17,7 @@ package struct SettingsFault: Error, Equatable, CustomStringConvertible {
         return place + (key.isEmpty ? problem : "\(key): \(problem)")
     }
 
-    /// A piece of the file as a message may hold it: without control characters, and not for pages.
+    /// Returns a piece of the file as a message may hold it: without control characters, and not for pages.
     package static func shown(_ text: String) -> String {
         let isPlain = text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7f }
         let short = text.count > 64 ? text.prefix(64) + "…" : text[...]
@@ -51,7 +51,7 @@ package struct SettingsError: Error, CustomStringConvertible {
     }
 }
 
-/// The known name that was probably meant: the one that takes the fewest edits, if they are few.
+/// Returns the known name that was probably meant: the one that takes the fewest edits, if they are few.
 package func nearestName(to name: String, among known: some Sequence<String>) -> String? {
     // Nobody means one of ours by a name of such a length, and the search would take its time.
     guard name.utf8.count <= 64 else { return nil }
@@ -60,7 +60,7 @@ package func nearestName(to name: String, among known: some Sequence<String>) ->
     return nearest.name
 }
 
-/// Insertions, deletions and replacements that turn one word into the other (Levenshtein).
+/// Counts the insertions, deletions and replacements that turn one word into the other (Levenshtein).
 private func editDistance(_ left: String, _ right: String) -> Int {
     let right = Array(right)
     var previous = Array(0...right.count)

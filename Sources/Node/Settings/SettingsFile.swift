@@ -21,6 +21,8 @@ extension Settings {
             yaml: text, file: file, directory: absoluteDirectory(of: file), environment: environment)
     }
 
+    /// Reads a configuration.
+    ///
     /// - Parameter directory: Relative file names in the configuration are relative to it.
     package init(
         yaml: String, file: String, directory: String = ".", environment: [String: String] = [:]

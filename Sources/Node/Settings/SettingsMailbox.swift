@@ -33,7 +33,7 @@ extension Settings {
         return mailbox
     }
 
-    /// `https://HOST[:PORT]` or `http://HOST[:PORT]`: ntfy's app takes no path.
+    /// Whether a text is `https://HOST[:PORT]` or `http://HOST[:PORT]`: ntfy's app takes no path.
     static func isOrigin(_ text: String) -> Bool {
         guard let scheme = ["https://", "http://"].first(where: { text.hasPrefix($0) }) else { return false }
         let rest = text.dropFirst(scheme.count)

@@ -54,7 +54,7 @@ package final class SettingsReader {
 
     package static let credentialsDirectory = "credentials"
 
-    /// The variable that overrides a key.
+    /// Returns the variable that overrides a key.
     static func environmentName(of key: String) -> String {
         prefix + key.uppercased().map { $0 == "." ? "_" : $0 }
     }
@@ -67,7 +67,7 @@ package final class SettingsReader {
 
     fileprivate func note(_ key: String, is text: String) { texts[key] = text }
 
-    /// Every variable with our prefix has been asked for by now, or is a mistake.
+    /// Refuses unknown variables: every one with our prefix has been asked for by now, or is a mistake.
     func refuseUnknownEnvironment() {
         for name in environment.keys.sorted()
         where name.hasPrefix(Self.prefix) && !environmentNames.contains(name)
@@ -121,7 +121,7 @@ extension SettingsReader {
             listPath == nil ? reader.environment[SettingsReader.environmentName(of: key(name))] : nil
         }
 
-        /// A fault of the value under `name`: where that stands, or where it should.
+        /// Notes a fault of the value under `name`: where that stands, or where it should.
         func fault(_ name: String, _ problem: String) {
             guard override(name) == nil else {
                 return reader.fault(SettingsReader.environmentName(of: key(name)), nil, problem)
@@ -146,7 +146,7 @@ extension SettingsReader {
             }
         }
 
-        /// The value's text; `nil` when nothing was set.
+        /// Reads the value's text; `nil` when nothing was set, or no single value, which is a fault.
         private func scalar(_ name: String) -> String? {
             let node = child(name, isSingleValue: true)
             if let text = override(name) {
@@ -176,7 +176,8 @@ extension SettingsReader {
             return value
         }
 
-        /// A wrong letter costs minutes of tries, whatever the address is for.
+        /// Refuses a wrong onion address, and returns whether it did. A wrong letter costs minutes of tries,
+        /// whatever the address is for.
         @discardableResult
         private func refuseWrongOnion(_ name: String, _ text: String) -> Bool {
             guard let wrong = OnionName.wrong(in: text) else { return false }
@@ -195,8 +196,8 @@ extension SettingsReader {
             }
         }
 
-        /// The items of a list of single values, which has no name in the environment; empty where nothing was set,
-        /// `nil` for anything else.
+        /// Reads the items of a list of single values, which has no name in the environment; empty where
+        /// nothing was set, `nil` for anything else.
         func words(_ name: String) -> [String]? {
             guard let node = child(name, isSingleValue: false), !node.isNull else { return [] }
             let items = node.items?.map(\.text)
@@ -206,8 +207,8 @@ extension SettingsReader {
             return words?.count == items?.count ? words : nil
         }
 
-        /// A single value or a list of them, which has no name in the environment; empty where nothing was set, `nil`
-        /// for anything else.
+        /// Reads a single value or a list of them, which has no name in the environment; empty where nothing
+        /// was set, `nil` for anything else.
         func oneOrMore(_ name: String) -> [String]? {
             guard let text = node?[name]?.text else { return words(name) }
             _ = child(name, isSingleValue: false)
@@ -216,7 +217,7 @@ extension SettingsReader {
             return text.isEmpty ? [] : [text]
         }
 
-        /// The numbers of a list, which has no name in the environment.
+        /// Reads the numbers of a list, which has no name in the environment.
         func ports(_ name: String, default fallback: [UInt16]) -> [UInt16] {
             guard let node = child(name, isSingleValue: false), !node.isNull else { return fallback }
             let ports = node.items?.map { $0.text.flatMap { UInt16($0) } ?? 0 } ?? [0]

@@ -89,7 +89,7 @@ extension Settings {
         section.refuseUnknownKeys()
     }
 
-    /// The apps that a door may push to, in the order of the list.
+    /// Reads the apps that a door may push to, in the order of the list.
     func pushApps(_ section: SettingsReader.Section, _ names: [String], isOn: Bool) -> PushApps {
         var apps = PushApps()
         apps.isSandbox = section.flag("sandbox", default: false)

@@ -8,6 +8,8 @@ package enum SettingsText {
     /// Bytes. The commented sample has less than twenty thousand.
     static let sizeLimit = 256 << 10
 
+    /// Reads the text of a configuration file.
+    ///
     /// - Throws: Why the file can't be taken, in one sentence.
     package static func read(_ path: String) throws(SettingsFault) -> String {
         guard let file = fopen(path, "r") else { throw unreadable() }
@@ -39,7 +41,7 @@ package enum SettingsText {
         return SettingsFault(key: "", problem: "can't be read: \(String(cString: strerror(reason)))\(advice)")
     }
 
-    /// The tree, or `nil` for a text with no value in it.
+    /// Reads the tree; `nil` for a text with no value in it.
     static func parse(_ text: String) throws(SettingsFault) -> YAMLNode? {
         do {
             return try YAMLNode.parse(text)

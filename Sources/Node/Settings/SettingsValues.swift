@@ -8,14 +8,15 @@ extension SettingsReader.Section {
         }
     }
 
-    /// Like ``text(_:default:)``, for what must not be empty.
+    /// Reads a text that must not be empty, like ``text(_:default:)``.
     func word(_ name: String, default fallback: String) -> String {
         let word = text(name, default: fallback)
         if word.isEmpty { fault(name, "must not be empty") }
         return word
     }
 
-    /// A name for other programs: no blank, nothing that a header, a log or a label would have to quote.
+    /// Reads a name for other programs: no blank, nothing that a header, a log or a label would have to
+    /// quote.
     func identifier(_ name: String) -> String {
         value(name, default: "", expecting: "letters, digits, '.', '-' and '_', up to 255") { text in
             text.utf8.count <= 255 && text.utf8.allSatisfy(isIdentifierCharacter) ? text : nil
@@ -26,7 +27,7 @@ extension SettingsReader.Section {
         reader.absolute(text(name, default: fallback))
     }
 
-    /// The path of a file that holds a key, a certificate or a password.
+    /// Reads the path of a file that holds a key, a certificate or a password.
     func credential(_ name: String) -> String { reader.credential(text(name)) }
 
     func stateFile(_ name: String) -> String { "\(reader.stateDirectory)/\(name)" }

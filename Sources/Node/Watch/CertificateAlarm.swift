@@ -34,7 +34,7 @@ package struct CertificateAlarm: Equatable {
             : "make a new one at developer.apple.com (Certificates), export it as .p12 and replace the old file"
     }
 
-    /// How long it lasts, in words.
+    /// Returns in words how long the certificate lasts.
     package static func state(end: Int64, now: Int64) -> String {
         guard end > now else {
             return "the certificate has expired"

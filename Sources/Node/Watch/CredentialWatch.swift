@@ -40,6 +40,8 @@ final class CredentialWatch {
     private let interval: Duration
     private let settling: Duration
 
+    /// Makes a watch of the files of apps; ``start()`` begins it.
+    ///
     /// - Parameters:
     ///   - interval: between two looks; after one that has found a change only as long as `settling`.
     ///   - onChange: Called when an app's gateways have other credentials.
@@ -67,10 +69,11 @@ final class CredentialWatch {
     /// Looks at once, and waits for nothing to settle: whoever asks has finished writing.
     func lookNow() async { await look(isUrgent: true) }
 
-    /// Why the files as they are now were not taken; `nil` if they were.
+    /// Returns why the files of an app as they are now were not taken; `nil` if they were.
     func fault(of app: String) -> String? { apps.first { $0.name == app }?.fault }
 
-    /// The files are read on another thread: a disk that hangs holds up nothing else.
+    /// Looks for changed files and takes them. Another thread reads them: a disk that hangs holds up nothing
+    /// else.
     private func look(isUrgent: Bool) async {
         var isSettling = false
         for index in apps.indices {
@@ -108,9 +111,10 @@ final class CredentialWatch {
         look(at: CredentialFiles(paths))
     }
 
-    /// The settings say something else of an app. If that can't be used, the old stays.
+    /// Takes over the credentials that changed settings have for an app. If these can't be used, the old ones
+    /// stay.
     ///
-    /// - Returns: Whether it is used.
+    /// - Returns: Whether they are used.
     func change(_ app: String, files paths: [String], reload: @escaping Reload) async -> Bool {
         let (files, contents) = await CredentialWatch.look(at: paths)
         let other = App(name: app, files: files, reload: reload)

@@ -14,7 +14,7 @@ final class DiskWatch {
 
     private static let interval: Duration = .seconds(10)
 
-    /// - Parameter path: any on that disk.
+    /// Makes a watch of the disk that `path` lies on.
     init(_ path: String) {
         self.path = path
         timer.action = { [unowned self] in look() }

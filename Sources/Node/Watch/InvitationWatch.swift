@@ -33,12 +33,15 @@ final class InvitationWatch {
     }
 
     private static let interval: Duration = .seconds(1)
-    /// A change waits for one quiet look, but no longer than for so many others.
+    /// The most looks in a row for which changes are gathered. The next look takes them over in any case, a
+    /// look without a change at once.
     private static let longestGathering = 4
 
+    /// Makes a watch of the invitations; ``start()`` begins it.
+    ///
     /// - Parameters:
     ///   - clients: as they were read at the start.
-    ///   - place: what they find.
+    ///   - place: the service that they are let in to.
     ///   - onChange: called with those invited from then on; `nil`: everybody.
     init(
         _ invitations: Invitations, clients: Set<ClientKey>?, log: Logger,
@@ -70,8 +73,8 @@ final class InvitationWatch {
         if !isStopped { timer.start(after: InvitationWatch.interval) }
     }
 
-    /// Each invitation and each revocation changes the directory. It is read on another thread: a disk that hangs holds up
-    /// nothing else.
+    /// Looks whether the directory has changed, as each invitation and each revocation changes it. Another
+    /// thread looks: a disk that hangs holds up nothing else.
     func look() async {
         let present = await InvitationWatch.stamp(of: invitations)
         let isChanged = present != stamp

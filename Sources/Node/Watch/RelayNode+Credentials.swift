@@ -6,8 +6,8 @@ import Reactor
 
 /// Credentials that are taken over while the node runs.
 extension RelayNode {
-    /// The operator has mended something: credentials are read again if they have changed, and what is blocked is
-    /// tried at once.
+    /// Reads credentials again if they have changed, and tries at once what is blocked: the operator has
+    /// mended something.
     func resume() {
         Task {
             await invitations.lookNow()
@@ -19,7 +19,7 @@ extension RelayNode {
         }
     }
 
-    /// The store's: connections that are made from now on use it.
+    /// Reads the store's password again: connections that are made from now on use it.
     func rereadPassword() async {
         guard !settings.storage.passwordFile.isEmpty else { return }
         switch await RelayNode.place(settings) {
@@ -67,6 +67,8 @@ extension RelayNode {
         "key_file", "key_id", "team_id", "certificate_file", "certificate_password_file", "ca_file",
     ]
 
+    /// Logs which changed settings were taken over, or which need a restart.
+    ///
     /// - Parameter changed: Keys that are not as they were at the start; their values are nobody's business.
     private func tell(_ changed: [String], taken: Set<String>) {
         let waiting = changed.filter { !taken.contains($0) && !takenBefore.contains($0) }

@@ -43,7 +43,9 @@ final class SpareMemory {
         }
     }
 
-    /// - Returns: What is kept from now on.
+    /// Gives free memory back to the system, if it is enough to be worthwhile.
+    ///
+    /// - Returns: The resident bytes that count as kept from now on.
     @FileThread
     private static func giveBack(beyond kept: Int, isRest: Bool) -> Int {
         let resident = ProcessFigures.residentBytes

@@ -24,12 +24,12 @@ final class StoreWatch<Value: Equatable & Sendable> {
 
     nonisolated static var interval: Duration { .seconds(1) }
 
-    /// Reads it for the first time.
+    /// Reads the value for the first time.
     ///
     /// - Parameters:
-    ///   - initial: As long as there is nothing.
-    ///   - onFault: Called with the reason why it can't be read, when there is a new one.
-    ///   - onChange: Called with each one that follows.
+    ///   - initial: the value as long as the store has none.
+    ///   - onFault: called with the reason why the value can't be read, when there is a new reason.
+    ///   - onChange: called with each value that follows.
     init(
         initial: Value, every interval: Duration = StoreWatch.interval, read: @escaping Read,
         onFault: @escaping @EventLoop (String) -> Void,
@@ -42,7 +42,7 @@ final class StoreWatch<Value: Equatable & Sendable> {
         timer.start(after: interval)
     }
 
-    /// This process has changed it itself.
+    /// Notes a value that this process has put into the store itself.
     func note(_ value: Value) { self.value = value }
 
     func stop() {
@@ -83,7 +83,9 @@ final class StoreWatch<Value: Equatable & Sendable> {
 }
 
 extension StoreWatch<PhoneBook> {
-    /// - Parameter use: Called with the book of now, and with each one that follows.
+    /// Makes a watch of the phone book.
+    ///
+    /// - Parameter use: called with the book of now, and with each one that follows.
     convenience init(
         in outbox: OutboxStore, log: Logger, _ use: @escaping @EventLoop (PhoneBook) -> Void
     ) async throws(OutboxError) {

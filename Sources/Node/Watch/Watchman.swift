@@ -5,8 +5,8 @@ import Relay
 import Tor
 import Wire
 
-/// Asks its owner's Bisqs now and then whether they are there, and rings a name of the phone book when one has fallen
-/// silent, and again when it is back.
+/// Asks the owner's Bisqs now and then whether they are there, and rings a name of the phone book when one
+/// has fallen silent, and again when it is back.
 ///
 /// A Bisq 1 is asked by the Ping that its own peers send, over a connection that ends with the answer. A Bisq 2 is there
 /// if it takes a connection, which ends at once.
@@ -27,7 +27,7 @@ final class Watchman {
     private var posts: [Post] = []
     private var isStopped = false
 
-    /// One that is watched.
+    /// A Bisq that is watched.
     @EventLoop
     private final class Post {
         let watch: Settings.Watch
@@ -42,7 +42,9 @@ final class Watchman {
         }
     }
 
-    /// - Parameter onNews: Rings.
+    /// Makes the watches, and starts their timers.
+    ///
+    /// - Parameter onNews: called when a Bisq has fallen silent or is back: rings.
     init(
         _ watches: [Settings.Watch], network: BisqNetwork, patience: Patience = Patience(),
         socks: @escaping @EventLoop () -> Endpoint?,
