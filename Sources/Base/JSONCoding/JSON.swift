@@ -45,7 +45,7 @@ extension JSON {
         if case .object(let value) = self { value } else { nil }
     }
 
-    /// The value under `key`, or `nil` where this is no object or has no such key.
+    /// Returns the value under `key`, or `nil` where this is no object or has no such key.
     package subscript(key: String) -> JSON? { object?[key] }
 }
 
@@ -74,7 +74,7 @@ extension JSON: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Express
     package init(stringLiteral text: String) { self = .string(text) }
     package init(integerLiteral value: Int64) { self = .integer(value) }
 
-    /// - Parameter members: no key twice.
+    /// Makes an object of these members; no key may come twice.
     package init(dictionaryLiteral members: (String, JSON)...) {
         self = .object(Object(members))
     }

@@ -8,12 +8,12 @@ extension JSON {
 
         package init() { members = [:] }
 
-        /// - Parameter members: no key twice.
+        /// Makes an object of these members; no key may come twice.
         package init(dictionaryLiteral members: (String, JSON)...) {
             self.init(members)
         }
 
-        /// - Parameter members: no key twice.
+        /// Makes an object of these members; no key may come twice.
         package init(_ members: some Sequence<(String, JSON)>) {
             self.members = Dictionary(uniqueKeysWithValues: members.map { (ByteText($0), $1) })
         }
@@ -51,7 +51,7 @@ extension JSON {
 }
 
 extension JSON: Equatable {
-    /// Texts are compared as bytes.
+    /// Compares two values; texts are compared as bytes.
     package static func == (left: JSON, right: JSON) -> Bool {
         switch (left, right) {
         case (.null, .null): true

@@ -35,7 +35,7 @@ extension JSON {
 }
 
 extension [JSON.Member] {
-    /// The value of the member of that name, of several the last.
+    /// Returns the value of the last member of that name.
     package func value(of key: String) -> JSON? {
         place(of: key).map { self[$0].value }
     }
@@ -114,7 +114,9 @@ private struct JSONReader {
         return .object(members)
     }
 
-    /// - Parameter take: gets a member's key, its value and that as it was written.
+    /// Reads the members of an object.
+    ///
+    /// - Parameter take: gets a member's key, its value, and the value's bytes as they were written.
     private mutating func members(
         depth: Int, _ take: (String, JSON, ArraySlice<UInt8>) -> Void
     ) throws(JSONError) {
@@ -253,7 +255,7 @@ private struct JSONReader {
         return scalar
     }
 
-    /// The four digits behind a `u`; stands on the last of them afterwards.
+    /// Reads the four digits behind a `u`, and stands on the last of them afterwards.
     private mutating func hexDigits() throws(JSONError) -> UInt32 {
         guard offset + 4 < text.count else { throw .unexpectedEnd }
         var value: UInt32 = 0

@@ -10,7 +10,7 @@ enum LibPQ {
         throw PostgreSQLError(message: "libpq can't be used: \(reason). Debian has it as libpq5")
     }
 
-    /// libpq's messages end with a line's end, and some have several lines.
+    /// Returns libpq's message in one line: its messages end with a line's end, and some have several lines.
     static func text(_ message: UnsafePointer<CChar>?) -> String {
         guard let message else { return "" }
         return String(cString: message).split(whereSeparator: \.isNewline)

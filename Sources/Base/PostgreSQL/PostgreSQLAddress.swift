@@ -52,14 +52,16 @@ package struct PostgreSQLAddress: Equatable, Sendable {
         return parameters
     }
 
-    /// libpq's words end with the part of the address that it could not read, which may be a password.
+    /// Returns libpq's words without their end: the part of the address that it could not read, which may be
+    /// a password.
     private static func withoutValues(_ words: String) -> String {
         var rest = words.utf8[...]
         while !rest.isEmpty, !rest.starts(with: ": \"".utf8) { rest = rest.dropFirst() }
         return String(words[..<rest.startIndex])
     }
 
-    /// A password with a slash in it ends up in the port and the database's name, and so in what is said of them.
+    /// Whether a parameter shows a password with a slash in it: such a password ends up in the port and the
+    /// database's name, and so in what is said of them.
     private static func isAstray(_ parameter: (name: String, value: String)) -> Bool {
         switch parameter.name {
         case "port": !parameter.value.utf8.allSatisfy { (48...57).contains($0) || $0 == UInt8(ascii: ",") }

@@ -33,14 +33,14 @@ package struct PostgreSQLArray {
         append(UInt64(bitPattern: value))
     }
 
-    /// 16 bytes, big-endian.
+    /// Appends 16 bytes, big-endian.
     package mutating func append(high: UInt64, low: UInt64) {
         append(length: 16)
         append(high)
         append(low)
     }
 
-    /// PostgreSQL's texts hold no NUL: it is left out.
+    /// Appends a text without its NUL bytes: PostgreSQL's texts hold none.
     package mutating func append(_ value: String) {
         append(length: value.utf8.reduce(0) { $0 + ($1 == 0 ? 0 : 1) })
         if value.utf8.contains(0) {
@@ -50,7 +50,9 @@ package struct PostgreSQLArray {
         }
     }
 
-    /// - Parameter write: Appends so many bytes.
+    /// Appends an element of `byteCount` bytes.
+    ///
+    /// - Parameter write: Appends exactly `byteCount` bytes.
     package mutating func append<Failure: Error>(
         byteCount: Int, _ write: (inout [UInt8]) throws(Failure) -> Void
     ) throws(Failure) {

@@ -4,14 +4,16 @@ import Glibc
 
 /// Finds out what is wrong with a server's certificate: libpq says only that it is not trusted.
 extension PostgreSQLConnection {
-    /// Behind whose fault it is that an authority's certificate, and not the server's, has.
+    /// The end of a sentence about a certificate's fault that says that an authority's certificate, and not
+    /// the server's, has it.
     package static let ofAuthority = " (the authority's)"
 
     /// Milliseconds for each step of a handshake.
     private static let step: Int32 = 2000
 
-    /// OpenSSL's words, `nil` if it has none. Shakes hands once more, believes whatever certificate comes, and goes away
-    /// before anything is said over that line.
+    /// Returns OpenSSL's words for what is wrong with the server's certificate, `nil` if it has none. Shakes
+    /// hands once more, believes whatever certificate comes, and goes away before anything is said over that
+    /// line.
     func certificateFault(_ parameters: [(name: String, value: String)]) -> String? {
         guard let authorities = parameters.first(where: { $0.name == "sslrootcert" })?.value else {
             return nil

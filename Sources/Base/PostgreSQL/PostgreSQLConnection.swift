@@ -126,8 +126,8 @@ package final class PostgreSQLConnection {
         isInTransaction = true
     }
 
-    /// Ends the transaction; when it throws and the connection is lost, nobody knows whether it was done. Otherwise it
-    /// is to be rolled back.
+    /// Commits the transaction. When this throws and the connection is lost, nobody knows whether it was
+    /// done; otherwise it is to be rolled back.
     package func commit() throws(PostgreSQLError) {
         guard isInTransaction else { throw .lost("the connection to PostgreSQL is lost") }
         try send("COMMIT")

@@ -22,7 +22,9 @@ package final class PostgreSQLStatement {
         var isBinary = false
     }
 
-    /// - Parameter text: With `?` or `?1` for its values, as SQLite writes them.
+    /// Makes a statement.
+    ///
+    /// - Parameter text: SQL with `?` or `?1` for its values, as SQLite writes them.
     package init(_ text: String, on connection: PostgreSQLConnection) {
         let numbered = PostgreSQLText.numbered(text)
         self.text = numbered.text
@@ -55,7 +57,7 @@ package final class PostgreSQLStatement {
         }
     }
 
-    /// PostgreSQL's texts hold no NUL: it is left out.
+    /// Binds a text without its NUL bytes: PostgreSQL's texts hold none.
     package func bind(_ index: Int32, _ value: String) {
         set(index, isBinary: false) { bytes in
             bytes.append(contentsOf: value.utf8)

@@ -20,7 +20,7 @@ package func freePorts(_ count: Int) throws(SystemError) -> [UInt16] {
     return held.map(\.port)
 }
 
-/// One of them.
+/// Returns one free port.
 package func freePort() throws(SystemError) -> UInt16 { try freePorts(1)[0] }
 
 /// Marks a port as this process' own, until it ends, by a Unix socket that has a name and no file (unix(7), "abstract"). Such
@@ -34,7 +34,7 @@ private func isClaimed(_ port: UInt16) throws(SystemError) -> Bool {
     return try boundSocket(address, length: MemoryLayout<sa_family_t>.size + 1 + name.count) != nil
 }
 
-/// - Returns: A socket that the caller closes; `nil`: the address is another's.
+/// Returns a socket bound to the address, which the caller closes; `nil`: the address is another's.
 private func boundSocket<Address>(_ address: Address, length: Int) throws(SystemError) -> CInt? {
     let isUnix = Address.self == sockaddr_un.self
     let kind = CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue)

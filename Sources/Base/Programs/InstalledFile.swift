@@ -18,7 +18,7 @@ package enum InstalledFile {
         return candidates.first { access($0, R_OK) == 0 }
     }
 
-    /// Why there is no such file, and what to do, as a sentence without its end.
+    /// Returns a sentence without its end that says why there is no such file, and what to do.
     package static func absence(of installed: String) -> String {
         "\(installed) comes with the program and is neither \(places(of: installed).joined(separator: " nor ")): "
             + "install the package onionbell, or build and start it in a checkout"

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A line to standard error.
+/// Prints a line to standard error.
 package func printError(_ line: String) {
     var text = line + "\n"
     text.withUTF8 { _ = write(STDERR_FILENO, $0.baseAddress, $0.count) }
@@ -11,10 +11,10 @@ package func printProgress(_ words: String) {
     if isatty(STDERR_FILENO) == 1 { printError("onionbell: \(words) ...") }
 }
 
-/// A line to standard output, at once: who reads it through a pipe must not wait for a full buffer.
+/// Prints a line to standard output, at once: who reads it through a pipe must not wait for a full buffer.
 package func printLine(_ line: String) { printText(line + "\n") }
 
-/// Text to standard output, whole. False if that can't be.
+/// Prints the whole text to standard output. Returns false if that can't be.
 @discardableResult
 package func printText(_ text: String) -> Bool {
     var text = text

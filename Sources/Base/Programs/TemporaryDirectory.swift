@@ -32,7 +32,7 @@ package struct TemporaryDirectory: Sendable {
         return paths.isEmpty ? nil : try? Tool(["rm", "-rf", "--"] + paths)
     }
 
-    /// Removes it with all that is in it.
+    /// Removes the directory with all that is in it.
     @EventLoop
     package func remove() async {
         // What can't be removed is left to the system's clearing of /tmp.

@@ -65,13 +65,13 @@ package struct QRCode: Equatable, Sendable {
         isDark = (0..<width * width).map { code.pointee.data[$0] & 1 == 1 }
     }
 
-    /// False also outside, in the quiet zone.
+    /// Whether a module is dark; false also outside, in the quiet zone.
     package func isDark(row: Int, column: Int) -> Bool {
         guard (0..<width).contains(row), (0..<width).contains(column) else { return false }
         return isDark[row * width + column]
     }
 
-    /// Lines of half blocks, two rows of modules in each, with the quiet zone.
+    /// Returns lines of half blocks, two rows of modules in each, with the quiet zone.
     ///
     /// - Parameter coloured: sets black and white, so the code reads on any background; otherwise light modules are
     ///   drawn in the terminal's text colour, which suits a dark background.

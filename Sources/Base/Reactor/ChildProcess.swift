@@ -7,7 +7,7 @@ package enum ChildExit: Equatable, Sendable, CustomStringConvertible {
     case exited(Int32)
     case signalled(Int32)
 
-    /// - Parameter status: What `waitpid` gave.
+    /// Reads the status that `waitpid` gave.
     package init(waitStatus status: CInt) {
         let signal = status & 0x7f
         self = signal == 0 ? .exited(status >> 8 & 0xff) : .signalled(signal)
@@ -129,7 +129,7 @@ private final class LineReader {
         if !partial.isEmpty { emit() }
     }
 
-    /// False when there is nothing now.
+    /// Reads the bytes that are there; false when there are none now.
     private func readSome() -> Bool {
         var buffer = [UInt8](repeating: 0, count: 4096)
         let count = read(descriptor.number, &buffer, buffer.count)
@@ -175,7 +175,7 @@ package func startProcess(
     return processID
 }
 
-/// The strings as a NULL-terminated array of C strings, valid during the call.
+/// Calls `body` with the strings as a NULL-terminated array of C strings, valid during the call.
 private func withCStrings<Result>(
     _ strings: [String], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
 ) -> Result {

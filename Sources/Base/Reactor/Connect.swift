@@ -21,7 +21,7 @@ package enum ConnectError: Error, Equatable, CustomStringConvertible {
 }
 
 extension Stream {
-    /// Connects, trying each address of the name in turn until the deadline.
+    /// Opens a connection: tries each address of the name in turn until the deadline.
     ///
     /// - Parameters:
     ///   - deadline: For the lookup and all addresses together. One address gets half of what is left, so that one
@@ -46,7 +46,8 @@ extension Stream {
         throw lastError
     }
 
-    /// The addresses of an endpoint, by a lookup of its own each time. A numeric one and a path need none.
+    /// Returns the addresses of an endpoint, by a lookup of its own each time. A numeric one and a path need
+    /// none.
     package static func addresses(
         of endpoint: Endpoint, deadline: Duration
     ) async throws(ConnectError) -> [SocketAddress] {

@@ -6,7 +6,7 @@ package enum Endpoint: Hashable, Sendable, CustomStringConvertible {
     case host(String, port: UInt16)
     case unix(path: String)
 
-    /// `127.0.0.1:9051`, `[::1]:9051`, `localhost:9051` or `unix:/run/tor/control`.
+    /// Reads `127.0.0.1:9051`, `[::1]:9051`, `localhost:9051` or `unix:/run/tor/control`.
     package init?(_ text: String) {
         if text.hasPrefix("unix:") {
             let path = String(text.dropFirst(5))
@@ -53,7 +53,7 @@ package struct SocketAddress: Sendable {
 
     var family: CInt { CInt(storage.ss_family) }
 
-    /// `nil` of a Unix socket.
+    /// The IP address; `nil` for a Unix socket.
     package var networkAddress: NetworkAddress? { NetworkAddress(storage) }
 
     init(copying address: UnsafePointer<sockaddr>, length: socklen_t) {
@@ -65,7 +65,8 @@ package struct SocketAddress: Sendable {
         self.length = length
     }
 
-    /// `nil` when the path is longer than the 107 bytes that the kernel takes.
+    /// Makes the address of a Unix socket; `nil` when the path is longer than the 107 bytes that the kernel
+    /// takes.
     init?(unixPath path: String) {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
@@ -87,7 +88,7 @@ package struct SocketAddress: Sendable {
         }
     }
 
-    /// The local port of a bound socket.
+    /// Returns the local port of a bound socket.
     static func boundPort(of descriptor: CInt) -> UInt16? {
         var storage = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)

@@ -34,7 +34,7 @@ package actor EventLoop {
 
     private static let clockError = Atomic<Int64>(0)
 
-    /// Takes this machine's wall clock to be so many milliseconds ahead of the time from now on.
+    /// Sets how many milliseconds this machine's wall clock is taken to be ahead of the time from now on.
     package nonisolated static func takeWallClock(toBeAhead milliseconds: Int64) {
         clockError.store(milliseconds, ordering: .relaxed)
     }
@@ -49,8 +49,9 @@ package actor EventLoop {
         unixMilliseconds - monotonicNanoseconds / 1_000_000
     }
 
-    /// The longest turn of the loop since this was asked last, in nanoseconds: so long nothing else was looked at. To
-    /// within the few milliseconds of the kernel's coarse clock. The present turn is in it.
+    /// Returns the longest turn of the loop since the last call, in nanoseconds, to within the few
+    /// milliseconds of the kernel's coarse clock. Nothing else was looked at for that time. The present turn
+    /// is in it.
     @EventLoop
     package static func takeLongestTurn() -> Int64 { shared.executor.turns.takeLongest() }
 
@@ -158,7 +159,8 @@ final class LoopExecutor: SerialExecutor, @unchecked Sendable {
         spare.removeAll(keepingCapacity: spare.capacity <= 4096)
     }
 
-    /// Runs what an event brings, as a part of the loop's turn.
+    /// Runs what an event brings, measured as a part of the loop's turn, and resumes the waits whose
+    /// condition holds now.
     @inline(__always)
     func measured(_ body: () -> Void) {
         turns.begin(in: base)

@@ -4,7 +4,7 @@ package final class JobQueue {
     private let name: String
     private var last: Task<Void, Never>?
 
-    /// - Parameter name: of the threads, at most 15 bytes.
+    /// Makes a queue; `name` is its threads' name, at most 15 bytes.
     package init(named name: String) { self.name = name }
 
     /// Returns when the job, and those that were asked for before it, are done.

@@ -18,10 +18,13 @@ package final class Listener {
     private var isPaused = false
     private let acceptsPerTurn: Int
 
+    /// Opens a listening socket.
+    ///
     /// - Parameters:
     ///   - endpoint: A numeric address or `localhost`, or a Unix socket; an old socket file there is replaced
     ///     if nobody listens on it.
-    ///   - acceptsPerTurn: After so many connections whatever else waits on the loop has its turn.
+    ///   - acceptsPerTurn: The most connections accepted at once; after them whatever else waits on the loop
+    ///     has its turn.
     package init(
         on endpoint: Endpoint, acceptsPerTurn: Int = 64, accept: @escaping @EventLoop (Stream) -> Void
     ) throws(SystemError) {
@@ -117,7 +120,7 @@ package final class Listener {
 }
 
 extension Descriptor {
-    /// A non-blocking, close-on-exec stream socket.
+    /// Makes a non-blocking, close-on-exec stream socket.
     static func socket(family: CInt, for operation: @autoclosure () -> String) throws(SystemError)
         -> Descriptor
     {

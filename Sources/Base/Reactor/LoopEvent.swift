@@ -12,6 +12,8 @@ final class LoopEvent {
     /// what they bring.
     private nonisolated(unsafe) let action: (Int16) -> Void
 
+    /// Makes an event of libevent.
+    ///
     /// - Parameters:
     ///   - descriptor: A socket, a signal's number with `EV_SIGNAL`, or -1 for a timer or an event made active by hand.
     ///   - action: Called with what happened (`EV_READ`, `EV_WRITE`, `EV_TIMEOUT`, ...).
@@ -44,7 +46,7 @@ final class LoopEvent {
     /// ``failed`` later in this turn.
     func add(timeout: Duration? = nil) { add(timeout: timeout.map { timeval($0) }) }
 
-    /// - Parameter milliseconds: the largest: no time.
+    /// Adds the event with a time in milliseconds; the largest number means no time.
     func add(milliseconds: UInt32) {
         let (seconds, rest) = milliseconds.quotientAndRemainder(dividingBy: 1000)
         add(
@@ -95,7 +97,8 @@ private final class PendingAction {
     }
 }
 
-/// Calls its action once after a time, unless stopped or started anew before. Not called after it is let go.
+/// A timer that calls its action once after a time, unless stopped or started anew before. Not called after
+/// the timer is let go.
 @EventLoop
 package final class Timer {
     private let event: LoopEvent
@@ -128,8 +131,8 @@ package final class Timer {
     }
 }
 
-/// Calls its action once at the end of the loop's present turn, however often it was scheduled in it: the place for
-/// what is worth doing once for all that the turn brought.
+/// An action that is called once at the end of the loop's present turn, however often it was scheduled in it:
+/// the place for what is worth doing once for all that the turn brought.
 @EventLoop
 package final class EndOfTurn {
     private let event: LoopEvent
@@ -154,8 +157,9 @@ package final class EndOfTurn {
     }
 }
 
-/// Calls its action once when the loop has nothing else to do, or when its patience is over: the place for what is the
-/// cheaper the more is gathered for it. It keeps nobody waiting while the loop is at rest.
+/// An action that is called once when the loop has nothing else to do, or when its patience is over: the
+/// place for what is the cheaper the more is gathered for it. It keeps nobody waiting while the loop is at
+/// rest.
 @EventLoop
 package final class WhenIdle {
     private var event: LoopEvent!
@@ -193,7 +197,8 @@ package final class WhenIdle {
     }
 }
 
-/// Calls its action on the loop whenever the process gets the signal, in place of the signal's default.
+/// An action that is called on the loop whenever the process gets the signal, in place of the signal's
+/// default.
 @EventLoop
 package final class SignalSource {
     private let event: LoopEvent

@@ -20,7 +20,7 @@ package struct NetworkAddress: Hashable, Sendable {
         }
     }
 
-    /// `192.0.2.1` or `2001:db8::1`.
+    /// Reads `192.0.2.1` or `2001:db8::1`.
     package init?(_ text: some StringProtocol) {
         guard (2...45).contains(text.utf8.count), text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else {
             return nil
@@ -37,7 +37,7 @@ package struct NetworkAddress: Hashable, Sendable {
         }
     }
 
-    /// The other end of a connected socket; `nil` of a Unix one.
+    /// Reads the address of the other end of a connected socket; `nil` for a Unix one.
     init?(ofPeerAt descriptor: CInt) {
         var storage = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
@@ -63,7 +63,7 @@ package struct NetworkAddress: Hashable, Sendable {
 
     package var isIPv4: Bool { high == 0 && low >> 32 == 0xFFFF }
 
-    /// The IPv4 address whose four bytes begin there, 0 to 12.
+    /// Returns the IPv4 address whose four bytes begin at `index`, 0 to 12.
     package func embeddedIPv4(atByte index: Int) -> NetworkAddress {
         precondition((0...12).contains(index), "no four bytes at \(index)")
         let bits = UInt64(8 * index)

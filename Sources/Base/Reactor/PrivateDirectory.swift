@@ -30,7 +30,7 @@ package struct PrivateDirectory: ~Copyable {
         return directory
     }
 
-    /// One inside it.
+    /// Makes or opens a directory inside this one.
     package func directory(_ name: String) throws(SystemError) -> PrivateDirectory {
         try PrivateDirectory(name, in: self)
     }
@@ -60,14 +60,14 @@ package struct PrivateDirectory: ~Copyable {
         return try PrivateFile.readAll(from: file, named: "\(path)/\(name)", limit: limit)
     }
 
-    /// Nothing if it is not there.
+    /// Removes a file; does nothing if it is not there.
     package func remove(_ name: String) throws(SystemError) {
         guard unlinkat(directory.number, name, 0) == 0 || errno == ENOENT else {
             throw SystemError("remove \(path)/\(name)")
         }
     }
 
-    /// The names of what is in it, in no order.
+    /// Returns the names of what is in the directory, in no order.
     package func names() throws(SystemError) -> [String] {
         let number = openat(directory.number, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard number >= 0, let stream = fdopendir(number) else { throw SystemError("list \(path)") }

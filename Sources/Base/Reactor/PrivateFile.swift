@@ -35,7 +35,7 @@ package enum PrivateFile {
         try syncDirectory(directory)
     }
 
-    /// Root's, for a group to read.
+    /// Gives a file to root, for a group to read (mode 0640).
     package static func giveToRead(_ path: String, group: gid_t) throws(SystemError) {
         guard chown(path, 0, group) == 0, chmod(path, 0o640) == 0 else {
             throw SystemError("let the group of the node read \(path)")
@@ -60,7 +60,7 @@ package enum PrivateFile {
         return Array(bytes[..<count])
     }
 
-    /// The names of what is in a directory, in no order.
+    /// Returns the names of what is in a directory, in no order.
     package static func names(in path: String) throws(SystemError) -> [String] {
         guard let directory = opendir(path) else { throw SystemError("open \(path)") }
         return names(closing: directory)

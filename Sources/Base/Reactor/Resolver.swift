@@ -6,6 +6,8 @@ import Glibc
 /// `getaddrinfo` blocks, so each lookup has a short-lived thread of its own; a caller that has stopped waiting leaves
 /// it to end by itself.
 enum Resolver {
+    /// Looks up the addresses of a host.
+    ///
     /// - Throws: ``ConnectError/unknownHost(_:reason:)`` or ``ConnectError/noSuchHost(_:)``.
     static func addresses(of host: String, port: UInt16) async throws(ConnectError) -> [SocketAddress] {
         let result = await withCheckedContinuation {

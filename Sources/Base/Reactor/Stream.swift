@@ -25,11 +25,12 @@ package enum StreamEnd: Error, Equatable, CustomStringConvertible {
 /// The owner of a ``Stream``.
 @EventLoop
 package protocol StreamHandler: AnyObject {
-    /// Bytes came. They lie in a buffer that all streams share and are valid during the call only.
+    /// Called when bytes came. They lie in a buffer that all streams share and are valid during the call
+    /// only.
     func stream(_ stream: Stream, received bytes: RawSpan)
-    /// All that was written has gone to the kernel.
+    /// Called when all that was written has gone to the kernel.
     func streamFlushed(_ stream: Stream)
-    /// The stream is over, by no act of its owner. Called once, never after ``Stream/close()``.
+    /// Called once when the stream is over by no act of its owner, never after ``Stream/close()``.
     func stream(_ stream: Stream, ended end: StreamEnd)
 }
 
@@ -124,7 +125,7 @@ package final class Stream {
         endEvent = nil
     }
 
-    /// Two streams connected with each other, for tests and for parts that talk inside one process.
+    /// Makes two streams connected with each other, for tests and for parts that talk inside one process.
     package static func pair() throws(SystemError) -> (Stream, Stream) {
         var descriptors: [CInt] = [-1, -1]
         guard onionbell_socketpair(&descriptors) == 0 else { throw SystemError("make a socket pair") }
@@ -134,7 +135,7 @@ package final class Stream {
     /// Bytes written that the kernel has not taken yet.
     package var unsentBytes: Int { output.count - sentCount }
 
-    /// The other end; `nil` of a Unix socket.
+    /// The address of the other end; `nil` for a Unix socket.
     package var peerAddress: NetworkAddress? { NetworkAddress(ofPeerAt: descriptor.number) }
 
     // MARK: Reading
@@ -177,7 +178,8 @@ package final class Stream {
         }
     }
 
-    /// One for all streams: it is only used within a callback of the loop. Lives as long as the process.
+    /// The buffer for what is read, one for all streams: it is only used within a callback of the loop. Lives
+    /// as long as the process.
     private static let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 65536, alignment: 16)
 
     // MARK: Writing
@@ -296,7 +298,7 @@ package final class Stream {
         flushAtEndOfTurn()
     }
 
-    /// Ends at once; what waits to be sent is dropped.
+    /// Closes the stream at once; what waits to be sent is dropped.
     package func close() {
         guard isOpen else { return }
         isOpen = false
@@ -310,8 +312,8 @@ package final class Stream {
         Stream.lingering[ObjectIdentifier(self)] = nil
     }
 
-    /// All is sent: says so to the peer, and throws away what it still sends, for 2 s at most. To close with unread
-    /// bytes would reset the connection, and the peer could lose our last words.
+    /// Tells the peer that all is sent, and throws away what it still sends, for 2 s at most. To close with
+    /// unread bytes would reset the connection, and the peer could lose our last words.
     private func finishSending() {
         shutdown(descriptor.number, CInt(SHUT_WR))
         readEvent = LoopEvent(descriptor: descriptor.number, events: EV_READ | EV_PERSIST) {

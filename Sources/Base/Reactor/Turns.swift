@@ -4,7 +4,7 @@ package final class Turns {
     private let most: Int
     private var done = 0
 
-    /// - Parameter most: Pieces of work in one turn.
+    /// Makes turns of at most `most` pieces of work.
     package init(of most: Int) { self.most = most }
 
     /// Waits for the next turn, or returns at once while this turn may do more. To be awaited before each

@@ -35,7 +35,7 @@ final class Wait {
 }
 
 extension [Wait] {
-    /// Ends those whose condition holds by now.
+    /// Resumes the waits whose condition holds by now.
     @EventLoop
     mutating func ask() {
         let over = filter { $0.continuation == nil || $0.condition() }

@@ -23,7 +23,7 @@ package final class WorkThread: SerialExecutor {
         }
     }
 
-    /// - Parameter name: of the thread, at most 15 bytes.
+    /// Starts a thread; its name has at most 15 bytes.
     package init(named name: String) {
         self.name = name
         precondition(wakeDescriptor >= 0, "no eventfd: errno \(errno)")

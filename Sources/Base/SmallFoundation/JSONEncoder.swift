@@ -21,6 +21,8 @@ public final class JSONEncoder {
 
     public init() {}
 
+    /// Returns the value as JSON.
+    ///
     /// - Throws: What the value's own `encode(to:)` throws.
     public func encode<Value: Encodable>(_ value: Value) throws -> Data {
         let node = JSONNode()

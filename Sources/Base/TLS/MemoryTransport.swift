@@ -8,7 +8,7 @@ final class MemoryTransport {
     var input = UnsafeRawBufferPointer(start: nil, count: 0)
     var output: [UInt8] = []
 
-    /// A BIO that points to this transport, without keeping it alive.
+    /// Makes a BIO that points to this transport, without keeping it alive.
     func makeBIO() -> OpaquePointer {
         guard let bio = BIO_new(Method.shared.handle) else { preconditionFailure("out of memory for a BIO") }
         BIO_set_data(bio, Unmanaged.passUnretained(self).toOpaque())

@@ -25,8 +25,8 @@ package final class TLSContext: @unchecked Sendable {
     // Unchecked: set up in `init`, never changed afterwards; OpenSSL lets any thread make sessions from it.
     let handle: OpaquePointer
     let isServer: Bool
-    /// Each with its length before it (RFC 7301), then a zero, as the callback gets only the beginning of the list. Owned,
-    /// freed in deinit: no session outlives its context.
+    /// The protocols, each with its length before it (RFC 7301), then a zero, as the callback gets only the
+    /// beginning of the list. Owned, freed in deinit: no session outlives its context.
     private let protocolList: UnsafeMutableBufferPointer<UInt8>
 
     /// Makes a context for clients.
@@ -168,7 +168,7 @@ extension TLSContext {
         return certificates
     }
 
-    /// A copy that OpenSSL reads as a file, to be freed by the caller.
+    /// Returns a copy that OpenSSL reads as a file, to be freed by the caller.
     private static func file(_ bytes: [UInt8]) throws(TLSError) -> OpaquePointer {
         guard let file = BIO_new(BIO_s_mem()) else { throw .unusable("memory") }
         guard
@@ -182,7 +182,8 @@ extension TLSContext {
     }
 }
 
-/// OpenSSL asks which of the client's protocols the server takes. `list` is the context's ``TLSContext/protocolList``.
+/// Chooses one of the client's protocols, as OpenSSL asks. `list` is the context's
+/// ``TLSContext/protocolList``.
 private func selectProtocol(
     _: OpaquePointer?, chosen: UnsafeMutablePointer<UnsafePointer<UInt8>?>?,
     length: UnsafeMutablePointer<UInt8>?,

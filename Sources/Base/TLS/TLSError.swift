@@ -39,12 +39,13 @@ extension TLSError: CustomStringConvertible {
 }
 
 extension TLSError {
-    /// The words for the oldest error in OpenSSL's queue, which is the cause of those after it. Empties the queue.
+    /// Returns the words for the oldest error in OpenSSL's queue, which is the cause of those after it.
+    /// Empties the queue.
     static func takeReason() -> String { takeError().reason }
 
     static func unusable(_ what: String) -> TLSError { .unusable(what: what, reason: takeReason()) }
 
-    /// The cause of a failed call on `ssl`, from the error queue and the result of verification.
+    /// Returns the cause of a failed call on `ssl`, from the error queue and the result of verification.
     static func cause(of ssl: OpaquePointer) -> TLSError {
         let (code, reason) = takeError()
         let isTLS = code != 0 && ERR_GET_LIB(code) == ERR_LIB_SSL

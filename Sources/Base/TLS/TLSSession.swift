@@ -25,7 +25,7 @@ package final class TLSSession {
     private let record = UnsafeMutableRawBufferPointer.allocate(byteCount: 16_384, alignment: 16)
     private var isReceiving = false
 
-    /// A client's end. Its first bytes are ready to be taken.
+    /// Makes a client's end. Its first bytes are ready to be taken.
     ///
     /// - Parameter name: host name or IP address that the server's certificate must bear, as a subject alternative
     ///   name; a common name does not count.
@@ -47,7 +47,7 @@ package final class TLSSession {
         shakeHands()
     }
 
-    /// A server's end.
+    /// Makes a server's end.
     package init(serving context: TLSContext) {
         precondition(context.isServer, "a client's context can't make a server's session")
         self.context = context

@@ -1,7 +1,7 @@
 /// A value of a YAML document, and the line where it begins.
 package struct YAMLNode: Equatable, Sendable {
     package enum Content: Equatable, Sendable {
-        /// - Parameter isPlain: written without quotes and not as a block.
+        /// The text of a scalar. `isPlain`: it is written without quotes and not as a block.
         case scalar(String, isPlain: Bool)
         case sequence([YAMLNode])
         /// The entries in the document's order; no two keys are alike.
@@ -36,7 +36,7 @@ package struct YAMLNode: Equatable, Sendable {
         return ["", "~", "null", "Null", "NULL"].contains(text)
     }
 
-    /// The value under a key; `nil` when there is none, or this is no mapping.
+    /// Returns the value under a key; `nil` when there is none, or this is no mapping.
     package subscript(_ key: String) -> YAMLNode? {
         entries?.first { $0.key.text == key }?.value
     }

@@ -4,8 +4,8 @@ extension YAMLNode {
     /// Lists and mappings within each other.
     package static let deepest = 32
 
-    /// The tree of a text that holds one YAML 1.1 document at most; `nil` for a text without a value. Tags are passed
-    /// over: every scalar is its text.
+    /// Reads the tree of a text that holds one YAML 1.1 document at most; `nil` for a text without a value.
+    /// Tags are passed over: every scalar is its text.
     package static func parse(_ text: String) throws(YAMLError) -> YAMLNode? {
         var text = text
         let result = text.withUTF8 { bytes in
