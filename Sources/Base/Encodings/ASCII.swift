@@ -56,7 +56,7 @@ extension Span<UInt8> {
         return true
     }
 
-    /// Whether it is that word (in lower case), in letters of either case.
+    /// Whether the bytes are that word (in lower case), in letters of either case.
     public func isWord(_ word: String) -> Bool { word.withBytes { isWord($0) } }
 
     private func isWord(_ word: Span<UInt8>) -> Bool {
@@ -65,7 +65,7 @@ extension Span<UInt8> {
         return true
     }
 
-    /// Whether it comes before the other, byte by byte.
+    /// Whether these bytes come before the other ones, byte by byte.
     func precedes(_ other: Span<UInt8>) -> Bool {
         for index in 0..<min(count, other.count) where self[index] != other[index] {
             return self[index] < other[index]

@@ -20,7 +20,8 @@ package enum Base32 {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Either case. `nil` for other characters, a length no bytes give, or bits left over that are not zero.
+    /// Reads digits of either case. `nil` for other characters, a length no bytes give, or bits left over
+    /// that are not zero.
     package static func decode(_ text: String) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.utf8.count * 5 / 8)

@@ -11,7 +11,7 @@ package enum Base64 {
         encode(bytes, digits: url, isPadded: isPadded)
     }
 
-    /// `nil` unless the text is exactly what ``encode(_:)`` gives for some bytes.
+    /// Returns the bytes; `nil` unless the text is exactly what ``encode(_:)`` gives for some bytes.
     package static func decode(_ text: String) -> [UInt8]? { text.withBytes { decode($0) } }
 
     package static func decode(_ text: Span<UInt8>) -> [UInt8]? {
@@ -19,15 +19,16 @@ package enum Base64 {
         return decode(text.extracting(droppingLast: padding(of: text)), values: standardValues)
     }
 
-    /// `nil` unless the text is exactly what ``encodeForURL(_:isPadded:)`` gives for some bytes without padding.
+    /// Returns the bytes; `nil` unless the text is exactly what ``encodeForURL(_:isPadded:)`` gives for some
+    /// bytes without padding.
     package static func decodeFromURL(_ text: String) -> [UInt8]? {
         text.withBytes { decodeFromURL($0) }
     }
 
     package static func decodeFromURL(_ text: Span<UInt8>) -> [UInt8]? { decode(text, values: urlValues) }
 
-    /// How many bytes a text of standard digits with padding stands for; `nil` if it has another form, or is empty. The
-    /// bits left over are not looked at.
+    /// Returns how many bytes a text of standard digits with padding stands for; `nil` if it has another
+    /// form, or is empty. The bits left over are not looked at.
     package static func byteCount(of text: Span<UInt8>) -> Int? {
         guard !text.isEmpty, text.count.isMultiple(of: 4) else { return nil }
         let padding = padding(of: text)
@@ -53,7 +54,7 @@ package enum Base64 {
     private static let standardValues = values(of: standard)
     private static let urlValues = values(of: url)
 
-    /// 255 where a character is no digit.
+    /// Returns a table of the digits' values by their characters: 255 where a character is no digit.
     private static func values(of digits: [UInt8]) -> [UInt8] {
         var values = [UInt8](repeating: 255, count: 256)
         for (value, digit) in digits.enumerated() { values[Int(digit)] = UInt8(value) }

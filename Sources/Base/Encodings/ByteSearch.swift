@@ -1,5 +1,5 @@
 extension Span<UInt8> {
-    /// The first index from `start` on where `difference` is 0.
+    /// Returns the first index from `start` on where `difference` is 0.
     ///
     /// Many bytes are looked at together while none of them is meant: the least of them all takes a few vector
     /// instructions, as long as `difference` is arithmetic without a branch.

@@ -42,7 +42,7 @@ extension String {
         utf8.count == other.utf8.count && withBytes { $0.hasSameBytes(as: other) }
     }
 
-    /// Returns as much of the text as has room in so many bytes: whole characters of UTF-8.
+    /// Returns as much of the text as fits into `limit` bytes: whole characters of UTF-8.
     package func cut(toBytes limit: Int) -> String {
         guard utf8.count > limit else { return self }
         var end = utf8.index(startIndex, offsetBy: limit)

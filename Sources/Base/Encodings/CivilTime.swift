@@ -1,7 +1,7 @@
 /// Days of the Gregorian calendar, counting years from March so that a leap day comes last.
 package enum CivilTime {
-    /// Seconds since 1970 in UTC; `nil` outside of the years 1970 to 9999 and for numbers that no time has. A leap second
-    /// is the next minute's first.
+    /// Returns the seconds since 1970 in UTC; `nil` outside of the years 1970 to 9999 and for numbers that no
+    /// time has. A leap second is the next minute's first.
     package static func seconds(
         year: Int64, month: Int64, day: Int64, hour: Int64 = 0, minute: Int64 = 0, second: Int64 = 0
     ) -> Int64? {
@@ -14,7 +14,7 @@ package enum CivilTime {
         return days * 86_400 + hour * 3600 + minute * 60 + second
     }
 
-    /// - Parameter days: of 1 March of the year 0 and later.
+    /// Returns the date of a day that is 1 March of the year 0 or later.
     package static func date(daysSince1970 days: Int64) -> (year: Int64, month: Int64, day: Int64) {
         let days = days + daysBefore1970
         let era = days / 146_097

@@ -33,10 +33,11 @@ package enum EncodedWords {
     private struct Word {
         /// The decoded bytes, in UTF-8; `nil`: the charset is unknown.
         let content: [UInt8]?
-        /// Behind it.
+        /// The index behind the word.
         let end: Int
 
-        /// `nil`: none begins there. It looks no further than to the fourth question mark.
+        /// Reads the word that begins at `start`; `nil`: none begins there. It looks no further than to the
+        /// fourth question mark.
         init?(_ bytes: [UInt8], at start: Int) {
             let mark = UInt8(ascii: "?")
             func next(_ position: Int) -> Int? { bytes[position...].firstIndex(of: mark) }

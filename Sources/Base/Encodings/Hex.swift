@@ -1,6 +1,6 @@
 /// Hex digits, two for each byte.
 public enum Hex {
-    /// Lower case.
+    /// Returns the digits in lower case.
     package static func encode(_ bytes: [UInt8]) -> String {
         var text: [UInt8] = []
         text.append(addingCapacity: 2 * bytes.count) { output in
@@ -12,7 +12,7 @@ public enum Hex {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Either case. `nil` for an odd number of digits, or anything else among them.
+    /// Reads digits of either case. `nil` for an odd number of digits, or anything else among them.
     package static func decode(_ text: String) -> [UInt8]? { text.withBytes { decode($0) } }
 
     package static func decode(_ text: Span<UInt8>) -> [UInt8]? {
@@ -30,7 +30,7 @@ public enum Hex {
         return excess == 0 ? bytes : nil
     }
 
-    /// `nil` for what is no digit.
+    /// Returns the value of a digit; `nil` for what is no digit.
     package static func value(_ digit: UInt8) -> UInt8? {
         excess(digit) == 0 ? valueOfDigit(digit) : nil
     }
@@ -51,7 +51,7 @@ public enum Hex {
         return digits &+ 0x3030_3030_3030_3030 &+ letters &* 0x27
     }
 
-    /// - Returns: 0 if all are digits.
+    /// Appends the bytes of the digits, and returns 0 if all are digits.
     @inline(__always)
     private static func append(_ digits: Span<UInt8>, to bytes: inout [UInt8]) -> UInt8 {
         var excess: UInt8 = 0
@@ -67,7 +67,7 @@ public enum Hex {
 
     // Arithmetic without a branch, for many at once.
 
-    /// 0 for `0` to `9`, `a` to `f` and `A` to `F`.
+    /// Returns 0 for `0` to `9`, `a` to `f` and `A` to `F`.
     @inline(__always)
     private static func excess(_ byte: UInt8) -> UInt8 {
         let overDecimal = max(byte &- UInt8(ascii: "0"), 9) &- 9

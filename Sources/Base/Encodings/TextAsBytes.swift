@@ -33,7 +33,7 @@ extension String {
         withBytes { $0.extracting(last: suffix.utf8.count).hasSameBytes(as: suffix) }
     }
 
-    /// The letters of ASCII, and no others, in lower case.
+    /// Returns the text with the letters of ASCII, and no others, in lower case.
     package func lowercased() -> String { lowercasedASCII }
 }
 
@@ -106,7 +106,7 @@ extension Hasher {
 
 // A character is more than a letter: a thousand marks behind one are part of it, and are sorted when it is compared.
 extension StringProtocol {
-    /// - Parameter separator: One of ASCII.
+    /// Splits the text at a character of ASCII.
     package func split(
         separator: Character, maxSplits: Int = .max, omittingEmptySubsequences: Bool = true
     ) -> [SubSequence] {
@@ -127,10 +127,10 @@ extension StringProtocol {
         return parts
     }
 
-    /// - Parameter character: One of ASCII.
+    /// Whether the text has this character of ASCII.
     package func contains(_ character: Character) -> Bool { utf8.contains(character.ofASCII) }
 
-    /// - Parameter character: One of ASCII.
+    /// Returns the first index of this character of ASCII.
     package func firstIndex(of character: Character) -> Index? { utf8.firstIndex(of: character.ofASCII) }
 }
 

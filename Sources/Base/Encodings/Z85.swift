@@ -5,7 +5,7 @@ package enum Z85 {
     private static let digits = Array(
         "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#".utf8)
 
-    /// Digits that so many bytes become.
+    /// Returns the number of digits that `count` bytes become.
     package static func length(of count: Int) -> Int {
         count / 4 * 5 + (count.isMultiple(of: 4) ? 0 : count % 4 + 1)
     }

@@ -3,8 +3,9 @@ import Encodings
 /// Times as HTTP writes them (RFC 9110, section 5.6.7): the one form of today, and the two old ones that every
 /// reader must take.
 package enum HTTPDate {
+    /// Reads a date, and returns its seconds since 1970; `nil` for what is no date.
+    ///
     /// - Parameter now: seconds since 1970; tells the century of a year with two digits.
-    /// - Returns: seconds since 1970, or `nil` for what is no date.
     package static func seconds(_ text: String, now: Int64) -> Int64? {
         guard let words = text.name()?.split(whereSeparator: { " ,-".contains($0) }).map(String.init) else {
             return nil
@@ -46,11 +47,13 @@ package enum HTTPDate {
 
 /// A server's wish, `Retry-After: 120` or `Retry-After: <date>` (RFC 9110, section 10.2.3).
 package enum RetryAfter {
+    /// Returns how long to wait from now, at least 0 and at most a day; `nil` for what can't be read.
+    ///
     /// - Parameters:
-    ///   - date: `Date` of the same answer: when the server wrote it, by its own clock. A date is judged by that one, and
-    ///     by ours only where there is none: either may be wrong, and the server meant a span of time.
+    ///   - date: `Date` of the same answer: when the server wrote it, by its own clock. A date is judged by
+    ///     that one, and by ours only where there is none: either may be wrong, and the server meant a span
+    ///     of time.
     ///   - now: seconds since 1970, by our clock.
-    /// - Returns: how long to wait from now, at least 0 and at most a day; `nil` for what can't be read.
     package static func duration(_ text: String, date: String? = nil, now: Int64) -> Duration? {
         if !text.isEmpty, text.utf8.allSatisfy(\.isDigit) {
             return .seconds(min(Int64(text) ?? .max, 86_400))

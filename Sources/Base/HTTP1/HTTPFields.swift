@@ -15,7 +15,7 @@ package struct HTTPFields: Sendable {
 
     package init() {}
 
-    /// - Parameter head: as it came; none of its fields is known yet.
+    /// Makes fields over a head as it came; none of them is known yet.
     init(in head: ArraySlice<UInt8>) {
         bytes = Array(head)
         marks.reserveCapacity(8)
@@ -27,7 +27,7 @@ package struct HTTPFields: Sendable {
         marks.map { (text($0.name), text($0.value)) }
     }
 
-    /// - Parameter name: in lower case, where it is to be found again.
+    /// Appends a field. The name has to be in lower case, where it is to be found again.
     package mutating func append(_ name: String, _ value: String) {
         let start = bytes.count
         bytes.append(name)
@@ -36,7 +36,7 @@ package struct HTTPFields: Sendable {
         marks.append(Mark(name: start..<nameEnd, value: nameEnd..<bytes.count))
     }
 
-    /// One of the head that this was made of.
+    /// Adds a field of the head that this was made of.
     ///
     /// - Parameter name: of ASCII, in any case.
     mutating func mark(name: Range<Int>, value: Range<Int>) {
@@ -52,7 +52,7 @@ package struct HTTPFields: Sendable {
         append(name, String(decoding: value, as: UTF8.self))
     }
 
-    /// The value of the first field of that name (in lower case).
+    /// Returns the value of the first field of that name (in lower case).
     package subscript(name: String) -> String? {
         for mark in marks where has(mark, name) { return text(mark.value) }
         return nil

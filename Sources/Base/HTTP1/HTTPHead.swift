@@ -5,7 +5,10 @@ import Encodings
 struct HTTPHead {
     let fields: HTTPFields
 
-    /// - Parameter lines: as they were scanned, from the end of the start line to the last byte of the empty line.
+    /// Reads the fields of a head.
+    ///
+    /// - Parameter lines: The lines as they were scanned, from the end of the start line to the last byte of
+    ///   the empty line.
     init(_ lines: ArraySlice<UInt8>, limits: HTTPLimits) throws(HTTPFault) {
         let bytes = lines.span
         var fields = HTTPFields(in: lines)
@@ -24,7 +27,7 @@ struct HTTPHead {
         self.fields = fields
     }
 
-    /// How a message's body is framed, by these fields; `nil`: no field tells.
+    /// Returns how a message's body is framed, by these fields; `nil`: no field tells.
     func framing(limit: Int) throws(HTTPFault) -> HTTPBodyDecoder? {
         let lengths = fields.count(of: "content-length")
         let codings = fields.count(of: "transfer-encoding")
@@ -64,7 +67,7 @@ struct HTTPHeadScanner {
     /// The index of the end of the start line, without its CR LF, once it has come.
     private(set) var startLineEnd: Int?
 
-    /// The number of bytes up to the end of the empty line, or `nil` until it has come.
+    /// Returns the number of bytes up to the end of the empty line, or `nil` until it has come.
     ///
     /// - Parameter bytes: all that has come of the message; only what is new since the last call is looked at.
     mutating func headLength(in bytes: ArraySlice<UInt8>, limits: HTTPLimits) throws(HTTPFault) -> Int? {

@@ -20,6 +20,8 @@ package struct HTTPQuery: Sendable {
     /// Far more than any of the doors has names for.
     package static let most = 100
 
+    /// Reads a query as sent.
+    ///
     /// - Throws: ``HTTPFault/badPercentEncoding``, ``HTTPFault/tooManyFields(limit:)``.
     package init(_ text: String) throws(HTTPFault) {
         self = try text.withBytes { bytes throws(HTTPFault) in
@@ -31,7 +33,8 @@ package struct HTTPQuery: Sendable {
         }
     }
 
-    /// Nearly all need no decoding: what stands between the texts is the byte behind each.
+    /// Makes a query that needs no decoding, as nearly all: what stands between the texts is the byte behind
+    /// each.
     private init(plain bytes: [UInt8], _ marks: [Mark]) {
         self.bytes = bytes
         self.marks = marks
@@ -68,7 +71,7 @@ package struct HTTPQuery: Sendable {
         return marks
     }
 
-    /// All of them, as often as they were given.
+    /// All parameters, as often as they were given.
     package var all: [(name: String, value: String)] {
         marks.map {
             (
@@ -78,7 +81,7 @@ package struct HTTPQuery: Sendable {
         }
     }
 
-    /// The first value given for that name.
+    /// Returns the first value given for that name.
     package subscript(name: String) -> String? {
         place(of: name).map { String(decoding: bytes[$0], as: UTF8.self) }
     }
@@ -99,12 +102,15 @@ package struct HTTPQuery: Sendable {
 }
 
 extension String {
+    /// Decodes a text as sent.
+    ///
     /// - Throws: ``HTTPFault/badPercentEncoding``.
     package init(percentEncoded text: String) throws(HTTPFault) {
         self = try text.withBytes { bytes throws(HTTPFault) in try String(percentEncoded: bytes) }
     }
 
-    /// - Parameter text: UTF-8, as sent.
+    /// Decodes UTF-8 as sent.
+    ///
     /// - Throws: ``HTTPFault/badPercentEncoding`` also where the bytes are not UTF-8.
     package init(percentEncoded text: Span<UInt8>) throws(HTTPFault) {
         guard text.firstIndex(of: UInt8(ascii: "%")) != nil else {
@@ -139,6 +145,8 @@ extension String {
 }
 
 extension [UInt8] {
+    /// Appends the decoded bytes of a text.
+    ///
     /// - Throws: ``HTTPFault/badPercentEncoding`` where two digits don't follow a percent sign.
     fileprivate mutating func append(percentEncoded text: Span<UInt8>) throws(HTTPFault) {
         guard text.firstIndex(of: UInt8(ascii: "%")) != nil else {

@@ -30,7 +30,7 @@ package struct HTTPRequest: Equatable, Sendable {
         self.isKeptAlive = isKeptAlive
     }
 
-    /// The request as a client sends it to `host` (with its port, if it isn't the scheme's own).
+    /// Returns the request as a client sends it to `host` (with its port, if it isn't the scheme's own).
     ///
     /// The caller's method, path and fields are its own words: free of line breaks.
     package func encoded(host: String) -> [UInt8] {

@@ -25,7 +25,7 @@ package struct HTTPRequestDecoder {
         indirect case body(HTTPRequest, HTTPBodyDecoder)
     }
 
-    /// - Parameter isSecure: Whether the bytes came over TLS.
+    /// Makes a decoder; `isSecure` says whether the bytes come over TLS.
     package init(limits: HTTPLimits = HTTPLimits(), isSecure: Bool = false) {
         self.limits = limits
         self.isSecure = isSecure
@@ -73,7 +73,7 @@ package struct HTTPRequestDecoder {
         return request
     }
 
-    /// The next whole request, or `nil` until ``append(_:)`` has brought the rest.
+    /// Returns the next whole request, or `nil` until ``append(_:)`` has brought the rest.
     ///
     /// - Throws: ``HTTPFault``, the same again if asked again. Answer its status and close.
     package mutating func next() throws(HTTPFault) -> HTTPRequest? { try next(nil) }
@@ -160,7 +160,7 @@ package struct HTTPRequestDecoder {
         return (request, framing ?? .length(0))
     }
 
-    /// `nil` until it has come whole.
+    /// Reads the request line; `nil` until it has come whole.
     private func requestLine(_ scanner: HTTPHeadScanner) throws(HTTPFault) -> HTTPRequestLine? {
         guard let end = scanner.startLineEnd else { return nil }
         return try HTTPRequestLine(unread.prefix(end), isSecure: isSecure)

@@ -11,7 +11,8 @@ struct HTTPRequestLine {
     /// 3.2.2).
     let authority: ArraySlice<UInt8>?
 
-    /// - Parameter isSecure: Whether it came over TLS, where a target may begin with `https://`.
+    /// Reads a request line. `isSecure` says whether the line came over TLS, where a target may begin with
+    /// `https://`.
     init(_ line: ArraySlice<UInt8>, isSecure: Bool) throws(HTTPFault) {
         let bytes = line.span
         let first = bytes.endOfRun(of: \.isTokenByte)
@@ -53,8 +54,8 @@ struct HTTPRequestLine {
         return (rest.first == UInt8(ascii: "/") ? rest : ArraySlice("/".utf8) + rest, host)
     }
 
-    /// `host[:port]`: a name, an address, or an address of IPv6 or a later version in brackets; may be empty (RFC 9112,
-    /// section 3.2; RFC 3986, section 3.2.2).
+    /// Whether the bytes are `host[:port]`: a name, an address, or an address of IPv6 or a later version in
+    /// brackets; may be empty (RFC 9112, section 3.2; RFC 3986, section 3.2.2).
     static func isHost(_ bytes: Span<UInt8>) -> Bool {
         guard !bytes.isEmpty, bytes[0] == UInt8(ascii: "[") else {
             let end = bytes.endOfRun { $0.isNameByte || $0 == UInt8(ascii: "%") }
@@ -81,7 +82,7 @@ struct HTTPRequestLine {
         return end > 1 && end < bytes.count && bytes[end] == UInt8(ascii: "]") && isPort(bytes, from: end + 1)
     }
 
-    /// Nothing, or a colon and a port number, which may be left out.
+    /// Whether there is nothing from `start` on, or a colon and a port number, which may be left out.
     private static func isPort(_ bytes: Span<UInt8>, from start: Int) -> Bool {
         guard start < bytes.count else { return true }
         return bytes[start] == UInt8(ascii: ":") && bytes.count - start <= 6
@@ -91,7 +92,7 @@ struct HTTPRequestLine {
 
 /// `HTTP/1.x`. What a later 1.x has more may be ignored, and is (RFC 9110, section 2.5).
 enum HTTPVersion {
-    /// - Returns: Whether it is 1.0.
+    /// Whether the version is 1.0.
     static func isOld(_ bytes: Span<UInt8>) throws(HTTPFault) -> Bool {
         guard bytes.starts(with: "HTTP/") else { throw .badStartLine }
         guard bytes.count == 8, bytes.starts(with: "HTTP/1."), bytes[7].isDigit else {

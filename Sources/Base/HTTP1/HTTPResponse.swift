@@ -16,7 +16,7 @@ package struct HTTPResponse: Equatable, Sendable {
         self.isKeptAlive = isKeptAlive
     }
 
-    /// A short plain text.
+    /// Makes an answer of a short plain text.
     package init(status: Int, text: String, isKeptAlive: Bool = true) {
         self.init(status: status, body: Array(text.utf8), isKeptAlive: isKeptAlive)
         fields.append("content-type", "text/plain")
@@ -59,7 +59,7 @@ package struct HTTPResponse: Equatable, Sendable {
         output.append("\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n")
     }
 
-    /// The status and its phrase.
+    /// Returns the status and its phrase.
     private static func words(of status: Int) -> String {
         switch status {
         case 200: "200 OK"

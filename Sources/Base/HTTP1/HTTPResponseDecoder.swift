@@ -30,7 +30,7 @@ package struct HTTPResponseDecoder {
         unread.append(bytes)
     }
 
-    /// The next whole answer, or `nil` until ``append(_:)`` has brought the rest.
+    /// Returns the next whole answer, or `nil` until ``append(_:)`` has brought the rest.
     ///
     /// - Throws: ``HTTPFault``. Close the connection.
     package mutating func next() throws(HTTPFault) -> HTTPResponse? {
@@ -50,7 +50,8 @@ package struct HTTPResponseDecoder {
         return response
     }
 
-    /// The stream has ended: the answer that was to last until then, or `nil` where none was begun.
+    /// Takes note that the stream has ended. Returns the answer that was to last until then, or `nil` where
+    /// none was begun.
     ///
     /// - Throws: ``HTTPFault/truncated`` if an answer lacks its end.
     package mutating func end() throws(HTTPFault) -> HTTPResponse? {
@@ -62,7 +63,7 @@ package struct HTTPResponseDecoder {
         return nil
     }
 
-    /// - Returns: whether a head was read.
+    /// Reads a head, and returns whether it has come whole.
     private mutating func decodeHead(_ scanner: HTTPHeadScanner) throws(HTTPFault) -> Bool {
         var scanner = scanner
         guard let length = try scanner.headLength(in: unread, limits: limits) else {
@@ -91,7 +92,7 @@ package struct HTTPResponseDecoder {
         return true
     }
 
-    /// `HTTP/1.x NNN[ text]`.
+    /// Reads `HTTP/1.x NNN[ text]`.
     private static func statusLine(_ line: ArraySlice<UInt8>) throws(HTTPFault) -> (status: Int, isOld: Bool)
     {
         let parts = line.split(separator: 0x20, maxSplits: 2, omittingEmptySubsequences: false)

@@ -10,7 +10,7 @@ package enum WebSocketMessage: Equatable, Sendable {
     /// A close with the code of section 7.4; `nil`: none was given.
     case close(code: UInt16?)
 
-    /// The message as one frame.
+    /// Returns the message as one frame.
     ///
     /// - Parameter mask: Four bytes of chance, which clients have to use and servers must not.
     package func encoded(mask: [UInt8]?) -> [UInt8] {
@@ -84,7 +84,7 @@ package struct WebSocketDecoder {
         }
     }
 
-    /// The next whole message, or `nil` until ``append(_:)`` has brought the rest.
+    /// Returns the next whole message, or `nil` until ``append(_:)`` has brought the rest.
     ///
     /// - Throws: ``WebSocketFault``.
     package mutating func next() throws(WebSocketFault) -> WebSocketMessage? {
@@ -113,7 +113,8 @@ package struct WebSocketDecoder {
         return nil
     }
 
-    /// A code that may be sent, and a reason in UTF-8, or neither of them (section 5.5.1).
+    /// Reads the payload of a close frame: a code that may be sent, and a reason in UTF-8, or neither of them
+    /// (section 5.5.1).
     private static func close(_ payload: [UInt8]) throws(WebSocketFault) -> WebSocketMessage {
         guard !payload.isEmpty else { return .close(code: nil) }
         guard payload.count > 1 else { throw .form }

@@ -9,7 +9,7 @@ package enum WebSocketHandshake {
         Base64.encode(sha1(Array((key + identifier).utf8)))
     }
 
-    /// The answer to a client's handshake; `nil`: it is none.
+    /// Returns the answer to a client's handshake; `nil`: it is none.
     package static func answer(
         to request: HTTPRequest, protocol name: String? = nil, sha1: ([UInt8]) -> [UInt8]
     ) -> [UInt8]? {

@@ -38,6 +38,8 @@ package final class HTTP2ClientSession: HTTP2Session {
     @exclusivity(unchecked) private var events: [HTTP2ClientEvent] = []
     private let kept: [[UInt8]]?
 
+    /// Makes a client's session.
+    ///
     /// - Parameters:
     ///   - presumedStreams: how many requests may be sent before the server's first SETTINGS say how many: 1 where the
     ///     server opens up only after a good request.
@@ -98,7 +100,8 @@ package final class HTTP2ClientSession: HTTP2Session {
         return taken
     }
 
-    /// An answer that came before all of the request was sent makes the rest needless (RFC 9113, 8.1).
+    /// Resets a stream whose answer came before all of the request was sent: the rest is needless (RFC 9113,
+    /// 8.1).
     override func streamCompleted(_ stream: HTTP2Stream) {
         if stream.outgoingOffset < stream.outgoing.count { submitReset(stream.id, code: .cancel) }
     }

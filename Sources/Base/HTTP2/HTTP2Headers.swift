@@ -15,7 +15,8 @@ package struct HTTP2Headers: Sendable {
     }
 
     private struct Field {
-        /// `nil`: it came, or was made at run time, and stands in front of the value.
+        /// The name, if it never changes; `nil`: it came, or was made at run time, and stands in front of the
+        /// value.
         var name: StaticString?
         var nameLength: Int32
         /// The index at which the field begins.
@@ -35,7 +36,7 @@ package struct HTTP2Headers: Sendable {
 
     package init() {}
 
-    /// The pseudo-header fields of a request; the path is never indexed.
+    /// Makes the pseudo-header fields of a request; the path is never indexed.
     package init(method: String, scheme: String = "https", authority: String, path: String) {
         add(":method", method)
         add(":scheme", scheme)
@@ -43,7 +44,7 @@ package struct HTTP2Headers: Sendable {
         add(":path", path, .never)
     }
 
-    /// An answer's.
+    /// Makes the header fields of an answer: its status, then the rest.
     init(status: Int, followedBy rest: HTTP2Headers) {
         add(":status", String(status))
         add(rest)
@@ -69,7 +70,7 @@ package struct HTTP2Headers: Sendable {
         close(begin, name, indexing, valueLength: value.utf8.count)
     }
 
-    /// - Parameter prefix: of the value.
+    /// Adds a field whose value is `prefix` and then `value`.
     package mutating func add(
         _ name: StaticString, _ prefix: StaticString, _ value: String, _ indexing: Indexing = .automatic
     ) {
@@ -152,7 +153,7 @@ package struct HTTP2Headers: Sendable {
         plainEnd = bytes.count
     }
 
-    /// A literal that is never indexed, with its name (RFC 7541, 6.2.3).
+    /// Begins a literal that is never indexed, with its name (RFC 7541, 6.2.3).
     private static func beginLiteral(nameLength: Int, in block: inout [UInt8]) {
         block.append(0x10)
         append(length: nameLength, to: &block)
@@ -170,7 +171,8 @@ package struct HTTP2Headers: Sendable {
         block.append(UInt8(rest))
     }
 
-    /// The value of the first field of this name, `nil` if there is none. Bytes that are not UTF-8 are replaced.
+    /// Returns the value of the first field of this name, `nil` if there is none. Bytes that are not UTF-8
+    /// are replaced.
     package subscript(_ name: StaticString) -> String? {
         bytes(of: name).map { String(decoding: $0, as: UTF8.self) }
     }
@@ -214,8 +216,8 @@ package struct HTTP2Headers: Sendable {
         }
     }
 
-    /// The fields as nghttp2 takes them, without those that are ``Indexing/verbatim``; before `body` returns it copies
-    /// all but the names that never change.
+    /// Calls `body` with the fields as nghttp2 takes them, without those that are ``Indexing/verbatim``;
+    /// before `body` returns it copies all but the names that never change.
     func withFields<Result>(_ body: (UnsafePointer<nghttp2_nv>?, Int) -> Result) -> Result {
         bytes.withUnsafeBufferPointer { text in
             withUnsafeTemporaryAllocation(of: nghttp2_nv.self, capacity: plainCount) { list in
@@ -240,6 +242,6 @@ package struct HTTP2Headers: Sendable {
         }
     }
 
-    /// The others as they stand at the end of a header block.
+    /// The ``Indexing/verbatim`` fields, as they stand at the end of a header block.
     var verbatim: [UInt8] { plainEnd < bytes.count ? Array(bytes[plainEnd...]) : [] }
 }

@@ -22,7 +22,7 @@ package enum HTTP2ServerEvent: Sendable {
 package final class HTTP2ServerSession: HTTP2Session {
     private var events: [HTTP2ServerEvent] = []
 
-    /// - Parameter maxConcurrentStreams: what the first SETTINGS say.
+    /// Makes a server's session; its first SETTINGS say `maxConcurrentStreams`.
     package init(maxConcurrentStreams: Int) {
         super.init(
             isServer: true, presumedStreams: 0,
@@ -48,7 +48,7 @@ package final class HTTP2ServerSession: HTTP2Session {
         }
     }
 
-    /// Ends a stream without an answer.
+    /// Resets a stream without an answer.
     package func reset(_ stream: Int32, code: HTTP2ErrorCode) { submitReset(stream, code: code) }
 
     /// Tells the client to open no more streams, and that none above `lastStream` is handled.

@@ -29,6 +29,8 @@ package class HTTP2Session {
     /// Whose header block is on its way out, and lacks its end.
     @exclusivity(unchecked) private var leaving: HTTP2Stream?
 
+    /// Makes a session of either role.
+    ///
     /// - Parameter presumedStreams: how many requests the peer takes until its first SETTINGS frame.
     init(
         isServer: Bool, presumedStreams: UInt32, settings: [(id: nghttp2_settings_id, value: UInt32)]
@@ -73,7 +75,7 @@ package class HTTP2Session {
 
     /// Called once when nothing more can come, or by ``connectionLost()``: then `stream` is free for another one.
     func streamClosed(_ stream: HTTP2Stream, code: HTTP2ErrorCode) {}
-    /// The peer has said all it wants on that stream.
+    /// Called when the peer has said all it wants on that stream.
     func streamCompleted(_ stream: HTTP2Stream) {}
     func note(_ event: HTTP2ConnectionEvent) {}
     /// Returns the object for a stream that the peer has opened; `nil`: the peer may not open it.
@@ -154,7 +156,7 @@ package class HTTP2Session {
 
     package final var hasOutput: Bool { nghttp2_session_want_write(handle) != 0 }
 
-    /// The connection is gone: every stream still open becomes an event.
+    /// Takes note that the connection is gone: every stream still open becomes an event.
     package final func connectionLost() {
         hasEnded = true
         for stream in streams where stream.id != 0 { close(stream, code: .internalError) }
@@ -209,6 +211,8 @@ package class HTTP2Session {
 
     // MARK: Streams
 
+    /// Makes a stream, or takes a spare one.
+    ///
     /// - Parameter id: 0 until it is known.
     final func open(_ id: Int32) -> HTTP2Stream {
         guard spareStreams.isEmpty else {
@@ -231,7 +235,7 @@ package class HTTP2Session {
         spareStreams.append(stream)
     }
 
-    /// The open stream of that number.
+    /// Returns the open stream of that number.
     final func stream(_ id: Int32) -> HTTP2Stream? {
         HTTP2Stream.of(nghttp2_session_get_stream_user_data(handle, id))
     }

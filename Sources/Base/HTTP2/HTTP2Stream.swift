@@ -20,7 +20,8 @@ final class HTTP2Stream {
     var hasHeaders = false
     /// Whether the peer has ended its side.
     var isComplete = false
-    /// Whether it went beyond ``HTTP2Session/incomingLimit``: it was reset, and nothing more is kept.
+    /// Whether what the peer sent went beyond ``HTTP2Session/incomingLimit``: the stream was reset, and
+    /// nothing more is kept.
     var isTooLarge = false
     /// Whether the first frame of the request has gone to the output.
     var isSent = false
