@@ -3,6 +3,8 @@ import COpenSSL
 /// AES-128 in GCM mode (NIST SP 800-38D), the cipher of Web Push: sealed text is as long as the plain one, then a tag of
 /// 16 bytes.
 enum AES128GCM {
+    /// Seals a text: cipher text, then a tag of 16 bytes.
+    ///
     /// - Parameters:
     ///   - key: 16 bytes.
     ///   - nonce: 12 bytes, never twice under one key.
@@ -14,6 +16,8 @@ enum AES128GCM {
         return sealed + (try context.tag())
     }
 
+    /// Opens a sealed text.
+    ///
     /// - Throws: ``CryptoError/notAuthentic`` when text, nonce or key are not those of sealing.
     static func open(_ sealed: [UInt8], key: [UInt8], nonce: [UInt8]) throws(CryptoError) -> [UInt8] {
         try check(key, nonce)

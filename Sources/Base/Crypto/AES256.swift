@@ -2,6 +2,8 @@ import COpenSSL
 
 /// AES-256 in CBC mode without padding: the message cipher of Bisq's phones.
 package enum AES256CBC {
+    /// Encrypts a text.
+    ///
     /// - Parameters:
     ///   - plain: a multiple of 16 bytes.
     ///   - key: 32 bytes.
@@ -10,7 +12,7 @@ package enum AES256CBC {
         try run(plain, key: key, iv: iv, encrypting: true)
     }
 
-    /// The plain text with whatever padding its writer put there.
+    /// Decrypts a text, and leaves whatever padding its writer put there.
     package static func decrypt(_ sealed: [UInt8], key: [UInt8], iv: [UInt8]) throws(CryptoError) -> [UInt8] {
         try run(sealed, key: key, iv: iv, encrypting: false)
     }
@@ -30,6 +32,8 @@ package enum AES256CBC {
 
 /// AES-256 in GCM mode (NIST SP 800-38D): sealed text is as long as the plain one, then a tag of 16 bytes.
 package enum AES256GCM {
+    /// Seals a text.
+    ///
     /// - Parameters:
     ///   - key: 32 bytes.
     ///   - nonce: 12 bytes, never twice under one key.
@@ -46,6 +50,8 @@ package enum AES256GCM {
         return sealed + (try context.tag())
     }
 
+    /// Opens a sealed text.
+    ///
     /// - Throws: ``CryptoError/notAuthentic`` when text, associated bytes, nonce or key are not those of sealing.
     package static func open(
         _ sealed: [UInt8], key: [UInt8], nonce: [UInt8], associated: [UInt8] = []

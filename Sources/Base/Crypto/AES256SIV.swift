@@ -18,7 +18,9 @@ package final class AES256SIV {
     /// OpenSSL's SIV does not take.
     private static let form: UInt8 = 1
 
-    /// - Parameter key: At least 32 random bytes, from which its own are made for this purpose.
+    /// Makes a cipher for one purpose.
+    ///
+    /// - Parameter key: At least 32 random bytes, from which the cipher's own keys are made for this purpose.
     package init(derivedFrom key: Secret, for purpose: String) {
         let own = [1, 2].flatMap { HMAC.sha256(Array(purpose.utf8) + [$0], key: key.bytes) }
         guard EVP_CipherInit_ex2(keyed.handle, Cipher.aes256SIV.handle, own, nil, 1, nil) == 1 else {
@@ -26,9 +28,11 @@ package final class AES256SIV {
         }
     }
 
+    /// Seals a text.
+    ///
     /// - Parameters:
-    ///   - context: What it is; opened as anything else, it is not authentic.
-    ///   - owner: Whose it is, in the same way.
+    ///   - context: The kind of text; opened as any other kind, it is not authentic.
+    ///   - owner: The text's owner, in the same way.
     package func seal(
         _ text: some Collection<UInt8>, as context: String, of owner: [UInt8] = []
     ) throws(CryptoError) -> [UInt8] {

@@ -10,7 +10,7 @@ package final class Certificate: @unchecked Sendable {
 
     deinit { X509_free(handle) }
 
-    /// The first certificate of a PEM text.
+    /// Reads the first certificate of a PEM text.
     package convenience init(pem: [UInt8]) throws(CryptoError) {
         LibraryErrors.clear()
         let file = MemoryBIO(pem)

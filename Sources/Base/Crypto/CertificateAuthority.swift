@@ -6,6 +6,8 @@ package struct CertificateAuthority: Sendable {
     /// The root: its certificate is what a CA file holds.
     package let root: Identity
 
+    /// Makes an authority with a new key.
+    ///
     /// - Parameters:
     ///   - name: the root's common name, at most 64 bytes.
     ///   - validity: seconds since 1970; `nil`: from yesterday for ten years.
@@ -22,9 +24,11 @@ package struct CertificateAuthority: Sendable {
         root = try Identity(chain: [certificate], key: key)
     }
 
-    /// The text of a CA file.
+    /// Returns the text of a CA file.
     package func rootPEM() throws(CryptoError) -> [UInt8] { try root.certificate.pem() }
 
+    /// Makes a server's certificate, with a new key.
+    ///
     /// - Parameters:
     ///   - names: host names and IP addresses the certificate is for.
     ///   - validity: seconds since 1970; `nil`: from yesterday for a year.
@@ -40,7 +44,7 @@ package struct CertificateAuthority: Sendable {
         return try Identity(chain: [certificate], key: key)
     }
 
-    /// A certificate as Apple gives it to a provider: the topic is the subject's UID.
+    /// Makes a certificate as Apple gives it to a provider: the topic is the subject's UID.
     package func client(
         topic: String, validity: ClosedRange<Int64>? = nil
     ) throws(CryptoError) -> Identity {
@@ -61,7 +65,7 @@ package struct CertificateAuthority: Sendable {
             }
     }
 
-    /// `issuer` nil: signed by the key itself.
+    /// Makes a certificate for `key`. `issuer` nil: signed by the key itself.
     private static func issue(
         to key: Key, name: [(CInt, String)], by issuer: Identity?, validity: ClosedRange<Int64>,
         extensions: [(CInt, String)]

@@ -7,7 +7,9 @@ package struct CertificateRequest: Sendable {
     package let keyPEM: Secret
     package let requestPEM: [UInt8]
 
-    /// - Parameter name: The host's, as ``isName(_:)`` takes it.
+    /// Makes a key and a request for a server.
+    ///
+    /// - Parameter name: The host's name, as ``isName(_:)`` takes it.
     package init(forServer name: String) throws(CryptoError) {
         precondition(CertificateRequest.isName(name), "a name that was not looked at")
         LibraryErrors.clear()

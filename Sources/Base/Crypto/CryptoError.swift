@@ -47,7 +47,8 @@ extension CryptoError: CustomStringConvertible {
 enum LibraryErrors {
     static func clear() { ERR_clear_error() }
 
-    /// The words for the oldest queued error, which is the cause of those after it. Empties the queue.
+    /// Returns the words for the oldest queued error, which is the cause of those after it. Empties the
+    /// queue.
     static func takeReason() -> String {
         let code = ERR_get_error()
         ERR_clear_error()

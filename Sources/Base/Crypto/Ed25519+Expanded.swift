@@ -1,7 +1,8 @@
 import COpenSSL
 
 extension Ed25519 {
-    /// The public key, 32 bytes, of an expanded key: the form without a seed in which tor keeps its keys.
+    /// Returns the public key, 32 bytes, of an expanded key: the form without a seed in which tor keeps its
+    /// keys.
     ///
     /// OpenSSL makes Ed25519 keys of seeds only. But it computes the same multiple of the base point for X25519 (RFC
     /// 7748, 4.1: `y = (u - 1) / (u + 1)`), which leaves the sign of `x` open. Of the two points the right one verifies
@@ -31,7 +32,7 @@ extension Ed25519 {
         throw .library(operation: "public key of an expanded key", reason: "neither point fits")
     }
 
-    /// A signature of the empty message.
+    /// Whether a signature of the empty message is right.
     private static func verifies(_ signature: [UInt8], under publicKey: [UInt8]) throws(CryptoError) -> Bool {
         LibraryErrors.clear()
         // Not every `y` is a point's; its negative is none then either.
@@ -63,7 +64,7 @@ private final class Number {
         precondition(BN_lebin2bn(bytes, CInt(bytes.count), handle) != nil, "out of memory for a number")
     }
 
-    /// - Parameter low: subtracted from or added to `2^power`.
+    /// Makes the number `2^power`, with `low` added to it or, where it has a minus sign, subtracted from it.
     private convenience init(twoToThe power: CInt, plus low: String) {
         self.init()
         var addend: OpaquePointer?
@@ -107,7 +108,7 @@ private final class Arithmetic {
         return result
     }
 
-    /// `(u - 1) / (u + 1)`.
+    /// Returns `(u - 1) / (u + 1)`.
     func edwardsY(ofMontgomery u: Number) -> Number {
         let (difference, sum, inverse) = (Number(), Number(), Number())
         let prime = Number.fieldPrime

@@ -2,13 +2,14 @@ import COpenSSL
 
 /// Cryptographic hashes of whole byte strings. FIPS 180-4 and FIPS 202.
 package enum Hash {
-    /// 20 bytes. Broken as a hash; the handshake of WebSockets has it as a mere check sum (RFC 6455, section 1.3).
+    /// Returns the hash, 20 bytes. SHA-1 is broken as a hash; the handshake of WebSockets has it as a mere
+    /// check sum (RFC 6455, section 1.3).
     package static func sha1(_ bytes: [UInt8]) -> [UInt8] { Algorithm.sha1.hash(bytes) }
-    /// 32 bytes.
+    /// Returns the hash, 32 bytes.
     package static func sha256(_ bytes: [UInt8]) -> [UInt8] { Algorithm.sha256.hash(bytes) }
-    /// 64 bytes.
+    /// Returns the hash, 64 bytes.
     package static func sha512(_ bytes: [UInt8]) -> [UInt8] { Algorithm.sha512.hash(bytes) }
-    /// 32 bytes.
+    /// Returns the hash, 32 bytes.
     package static func sha3_256(_ bytes: [UInt8]) -> [UInt8] { Algorithm.sha3_256.hash(bytes) }
 }
 

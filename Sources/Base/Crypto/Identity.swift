@@ -17,6 +17,8 @@ package struct Identity: Sendable {
         self.key = key
     }
 
+    /// Reads a certificate and its private key.
+    ///
     /// - Parameters:
     ///   - certificatePEM: the certificate, then those that lead to its authority.
     ///   - keyPEM: its private key without a pass phrase.
@@ -37,13 +39,13 @@ package struct Identity: Sendable {
         try self.init(chain: chain, key: Key(pem: keyPEM, called: "private key file"))
     }
 
-    /// All certificates of the chain, one after the other.
+    /// Returns all certificates of the chain, one after the other.
     package func chainPEM() throws(CryptoError) -> [UInt8] {
         var text: [UInt8] = []
         for certificate in chain { text += try certificate.pem() }
         return text
     }
 
-    /// PKCS#8, not encrypted.
+    /// Returns the private key in PKCS#8, not encrypted.
     package func keyPEM() throws(CryptoError) -> Secret { Secret(try key.privatePEM()) }
 }

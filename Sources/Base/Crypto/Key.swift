@@ -10,7 +10,7 @@ final class Key: @unchecked Sendable {
 
     deinit { EVP_PKEY_free(handle) }
 
-    /// A private key in PEM: PKCS#8 (`BEGIN PRIVATE KEY`) or the older forms, without a pass phrase.
+    /// Reads a private key in PEM: PKCS#8 (`BEGIN PRIVATE KEY`) or the older forms, without a pass phrase.
     convenience init(pem: [UInt8], called name: String) throws(CryptoError) {
         LibraryErrors.clear()
         let file = MemoryBIO(pem)
@@ -34,7 +34,7 @@ final class Key: @unchecked Sendable {
         return Key(owning: made)
     }
 
-    /// PKCS#8, not encrypted.
+    /// Returns the private key in PKCS#8, not encrypted.
     func privatePEM() throws(CryptoError) -> [UInt8] {
         let file = MemoryBIO()
         guard PEM_write_bio_PKCS8PrivateKey(file.handle, handle, nil, nil, 0, nil, nil) == 1 else {

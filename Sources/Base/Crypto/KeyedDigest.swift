@@ -2,7 +2,7 @@ import COpenSSL
 
 /// HMAC-SHA256 (RFC 2104) of whole byte strings.
 package enum HMAC {
-    /// 32 bytes.
+    /// Returns the authentication code, 32 bytes.
     package static func sha256(_ message: [UInt8], key: [UInt8]) -> [UInt8] {
         let mac = KeyedDigest(key: key)
         return message.withUnsafeBytes { mac.full($0) }
@@ -17,14 +17,14 @@ package final class KeyedDigest {
     // Owned, freed in deinit. The EVP_MAC behind it is counted by the context.
     private let context: OpaquePointer
 
-    /// Any length of key; 32 random bytes are right.
+    /// Makes a digest with a key of any length; 32 random bytes are right.
     package init(key: [UInt8]) {
         context = Self.make(key)
     }
 
     deinit { EVP_MAC_CTX_free(context) }
 
-    /// The first 16 of the 32 bytes, most significant byte first.
+    /// Returns the first 16 of the code's 32 bytes, most significant byte first.
     package func callAsFunction(_ message: RawSpan) -> (high: UInt64, low: UInt64) {
         message.withUnsafeBytes { first16($0) }
     }

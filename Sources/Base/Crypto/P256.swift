@@ -23,7 +23,7 @@ package enum P256 {
         }
     }
 
-    /// - Returns: `nil` where they are no point.
+    /// Calls `body` with the point that the bytes stand for; returns `nil` where they are no point.
     private static func withPoint<Result>(
         _ bytes: [UInt8], _ body: (OpaquePointer) -> Result?
     ) -> Result? {
@@ -74,7 +74,9 @@ struct P256Exchange {
     /// 32 bytes, the first coordinate of the common point.
     let secret: [UInt8]
 
-    /// - Parameter point: The receiver's, in a form that ``P256/uncompressed(_:)`` takes. About 80 us.
+    /// Makes an ephemeral key pair, and the secret that it shares with the receiver. About 80 us.
+    ///
+    /// - Parameter point: The receiver's point, in a form that ``P256/uncompressed(_:)`` takes.
     init(with point: [UInt8]) throws(CryptoError) {
         guard P256.isForm(point) else { throw .unreadable(what: "P-256 point", reason: "not on the curve") }
         let group = Group.p256.handle
@@ -136,14 +138,15 @@ package struct P256Key: Sendable {
         try P256Key(try Key.generate(.es256))
     }
 
-    /// - Parameter pem: PKCS#8.
+    /// Reads a key on P-256 in PKCS#8.
     package init(pem: [UInt8]) throws(CryptoError) {
         let key = try Key(pem: pem, called: "P-256 key")
         guard key.isOnP256 else { throw .unreadable(what: "P-256 key", reason: "of another kind") }
         try self.init(key)
     }
 
-    /// The secret that both ends can compute: 32 bytes, the first coordinate of the common point. About 90 us.
+    /// Returns the secret that both ends can compute: 32 bytes, the first coordinate of the common point.
+    /// About 90 us.
     ///
     /// - Parameter point: The other end's, in a form that ``P256/uncompressed(_:)`` takes.
     package func sharedSecret(with point: [UInt8]) throws(CryptoError) -> [UInt8] {
@@ -162,7 +165,7 @@ package struct P256Key: Sendable {
 }
 
 extension Key {
-    /// A public key on P-256.
+    /// Makes a public key on P-256.
     ///
     /// - Parameter other: Any key on the curve; `nil`: one is made.
     convenience init(publicPoint point: [UInt8], likeThatOf other: Key? = nil) throws(CryptoError) {

@@ -86,7 +86,8 @@ package enum PKCS12 {
         return certificate != nil
     }
 
-    /// Written out and read again, so that nothing refers to the private context, which goes now.
+    /// Writes the key and the certificates out and reads them again, so that nothing refers to the private
+    /// context, which goes now.
     private static func identity(
         key: OpaquePointer, certificate: OpaquePointer, others: OpaquePointer?
     ) throws(CryptoError) -> Identity {
@@ -103,7 +104,7 @@ package enum PKCS12 {
         return try Identity(certificatePEM: text.bytes, keyPEM: keyText.bytes)
     }
 
-    /// The bytes of a file.
+    /// Returns the bytes of a PKCS#12 file.
     package static func write(_ identity: Identity, password: String, kind: Kind) throws(CryptoError)
         -> [UInt8]
     {

@@ -7,7 +7,7 @@ package struct PassphraseDigest: Equatable, Sendable {
     private static let saltLength = 16
     private static let keyLength = 32
 
-    /// One that was kept; `nil`: its parts have not the lengths that this one makes.
+    /// Makes a digest that was kept; `nil`: its parts have not the lengths that this one makes.
     package init?(salt: [UInt8], key: Secret) {
         guard salt.count == Self.saltLength, key.bytes.count == Self.keyLength else { return nil }
         (self.salt, self.key) = (salt, key)

@@ -36,6 +36,8 @@ package struct PassphraseSeal: Sendable {
             + (try AES256GCM.seal(text, key: key.bytes, nonce: nonce, associated: head))
     }
 
+    /// Opens a sealed file.
+    ///
     /// - Returns: The text, and the seal that it had, which seals the next one without a wait.
     /// - Throws: ``CryptoError/wrongPassword`` also where the file was changed.
     package static func open(

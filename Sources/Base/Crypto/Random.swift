@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// Bytes from OpenSSL's generator, which the kernel seeds. For keys, nonces and cookies.
+/// Returns bytes from OpenSSL's generator, which the kernel seeds. For keys, nonces and cookies.
 package func randomBytes(_ count: Int) -> [UInt8] {
     precondition(count >= 0 && count <= Int(CInt.max), "\(count) random bytes")
     return [UInt8](unsafeUninitializedCapacity: count) { output, initialized in

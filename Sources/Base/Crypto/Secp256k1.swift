@@ -13,8 +13,8 @@ package enum Secp256k1 {
         /// 65 bytes: 04, x, y.
         package let uncompressed: [UInt8]
 
-        /// - Parameter bytes: 33 or 65 of them, in one of the two forms. The library takes the hybrid ones as well (06 and
-        ///   07), which nobody sends: a key would have one more name.
+        /// Reads a key of 33 or 65 bytes, in one of the two forms. The library takes the hybrid ones as well
+        /// (06 and 07), which nobody sends: a key would have one more name.
         package init(_ bytes: [UInt8]) throws(CryptoError) {
             var key = secp256k1_pubkey()
             guard bytes.count == 33 || bytes.count == 65 && bytes[0] == 4,
@@ -23,7 +23,7 @@ package enum Secp256k1 {
             self.init(key)
         }
 
-        /// The key with which a digest was signed.
+        /// Makes the key with which a digest was signed.
         ///
         /// - Parameters:
         ///   - digest: 32 bytes.
@@ -72,6 +72,8 @@ package enum Secp256k1 {
         package let secret: Secret
         package let publicKey: PublicKey
 
+        /// Makes a key.
+        ///
         /// - Parameter secret: 32 bytes, big-endian, above 0 and below the curve's order.
         package init(_ secret: Secret) throws(CryptoError) {
             var key = secp256k1_pubkey()
@@ -84,7 +86,7 @@ package enum Secp256k1 {
             publicKey = PublicKey(key)
         }
 
-        /// A new one.
+        /// Returns a new key.
         package static func random() -> PrivateKey {
             while true {
                 // One in 2^127 is out of range.
@@ -92,7 +94,8 @@ package enum Secp256k1 {
             }
         }
 
-        /// R, S (low), V of 0 or 1: 65 bytes, always the same for one digest (RFC 6979).
+        /// Signs a digest. Returns R, S (low), V of 0 or 1: 65 bytes, always the same for one digest (RFC
+        /// 6979).
         ///
         /// - Parameter digest: 32 bytes.
         package func sign(_ digest: [UInt8]) -> [UInt8] {
@@ -111,7 +114,8 @@ package enum Secp256k1 {
             return bytes
         }
 
-        /// The x coordinate of the shared point, 32 bytes, with leading zeros, and nothing derived from it.
+        /// Returns the x coordinate of the shared point, 32 bytes, with leading zeros, and nothing derived
+        /// from it.
         package func sharedX(with other: PublicKey) -> [UInt8] {
             var key = other.parsed
             return [UInt8](unsafeUninitializedCapacity: 32) { output, written in

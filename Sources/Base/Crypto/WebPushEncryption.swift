@@ -85,7 +85,7 @@ package enum WebPushEncryption {
         return Array(text[..<end])
     }
 
-    /// RFC 8291, section 3.4.
+    /// Derives key and nonce (RFC 8291, section 3.4).
     private static func keys(
         secret: [UInt8], shared: [UInt8], receiver: [UInt8], sender: [UInt8], salt: [UInt8]
     ) throws(CryptoError) -> (key: [UInt8], nonce: [UInt8]) {

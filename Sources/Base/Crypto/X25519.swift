@@ -2,7 +2,7 @@ import COpenSSL
 
 /// X25519 keys (RFC 7748) as far as onion services' client authorization needs them.
 package enum X25519 {
-    /// The public key, 32 bytes, of a secret of 32 random bytes.
+    /// Returns the public key, 32 bytes, of a secret of 32 random bytes.
     package static func publicKey(secret: [UInt8]) throws(CryptoError) -> [UInt8] {
         guard secret.count == 32 else {
             throw .wrongLength(of: "X25519 secret", bytes: secret.count, allowed: "32")
