@@ -29,9 +29,9 @@ package struct HTTP2Headers: Sendable {
 
     private var bytes: [UInt8] = []
     private var fields: [Field] = []
-    /// How many of them are not ``Indexing/verbatim``, and where in `bytes` those begin that are: each as it stands in a
-    /// header block.
+    /// The number of fields that are not ``Indexing/verbatim``.
     private var plainCount = 0
+    /// The index in `bytes` of the ``Indexing/verbatim`` fields, each as it stands in a header block.
     private var plainEnd = 0
 
     package init() {}

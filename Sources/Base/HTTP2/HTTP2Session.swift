@@ -150,8 +150,9 @@ package class HTTP2Session {
         }
     }
 
-    /// Bytes in front of a frame's own, and the most of those that every peer takes (RFC 9113, 4.1 and 4.2).
+    /// Bytes in front of a frame's own (RFC 9113, 4.1).
     private static let frameHead = 9
+    /// The most bytes of a frame's own that every peer takes (RFC 9113, 4.2).
     private static let frameLimit = 16_384
 
     package final var hasOutput: Bool { nghttp2_session_want_write(handle) != 0 }

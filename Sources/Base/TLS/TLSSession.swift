@@ -181,7 +181,7 @@ package final class TLSSession {
 }
 
 extension TLSSession {
-    /// Changes the own key and asks the peer to do so too, as long-lived TLS 1.3 connections may at any time.
+    /// Updates the own key and asks the peer to do so too, as long-lived TLS 1.3 connections may at any time.
     func updateKeys() {
         ERR_clear_error()
         SSL_key_update(handle, SSL_KEY_UPDATE_REQUESTED)
