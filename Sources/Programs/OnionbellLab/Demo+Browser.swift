@@ -5,7 +5,9 @@ import Wire
 
 /// The way without an app and an account: a browser with the phone's page, and the push service of its maker.
 extension Demo {
-    /// - Parameter name: Of the browser, and in each line.
+    /// Sends a notification to a browser, and verifies each step until the page shows it.
+    ///
+    /// - Parameter name: The browser's name, which is in each line.
     func ring(
         _ name: String, of server: GatewaySimulator, by peer: BisqPeer, in world: LabWorld
     ) async throws -> Legs {

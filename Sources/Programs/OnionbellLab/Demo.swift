@@ -20,7 +20,7 @@ final class Demo {
     struct Legs {
         var receipt: Duration
         var pushed: Duration
-        /// `nil`: the sender hears no more.
+        /// The time until the sender heard the outcome; `nil`: the sender hears no more.
         var outcome: Duration?
     }
 

@@ -157,7 +157,7 @@ struct LabCommand: AsyncParsableCommand {
         await network.stop()
     }
 
-    /// Bisq's relay behind an onion address of the network, at the ports of both of its forms.
+    /// Opens Bisq's relay behind an onion address of the network, at the ports of both of its forms.
     @EventLoop
     private func openRelay(
         in network: PrivateTorNetwork
@@ -171,7 +171,7 @@ struct LabCommand: AsyncParsableCommand {
         return (relay, try await tor.publish([(80, relay.endpoint), (8021, relay.endpoint)]))
     }
 
-    /// A push certificate that ends in so many days.
+    /// Makes a push certificate that ends in `days` days.
     @EventLoop
     private func certificate(of credentials: LabCredentials, days: Int64) throws -> [UInt8] {
         let now = EventLoop.unixMilliseconds / 1000

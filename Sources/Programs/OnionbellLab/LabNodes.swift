@@ -28,7 +28,7 @@ final class LabNodes {
 
         var configuration: String { "\(home)/onionbell.yaml" }
         var isAlive: Bool { program?.processID != nil }
-        /// Reads its log line `outbox.shared`, and returns whether there is one.
+        /// Reads the node's last log line `outbox.shared`, and returns whether it tells something new.
         func read() -> Bool {
             guard let line = program?.lines.last(where: { $0.contains("outbox.shared") }) else {
                 return false
@@ -56,16 +56,20 @@ final class LabNodes {
 
     /// Seconds until a node that has ended is started again.
     private static let pause = 20
-    /// The number of notifications to send: so many that each node has some of the devices.
+    /// The number of notifications to send: enough that each node has some of the devices.
     private static let notifications = 12
 
-    /// - Parameter socks: Of the sender's tor.
+    /// Makes a lab without nodes yet.
+    ///
+    /// - Parameter socks: The SOCKS port of the sender's tor.
     init(in network: PrivateTorNetwork, socks: Endpoint) throws(LabError) {
         self.network = network
         self.socks = socks
         directory = try LabDirectory()
     }
 
+    /// Starts the nodes with keys that all share, sends notifications through them, and watches them.
+    ///
     /// - Parameters:
     ///   - settings: the arguments of `onionbell init` that all nodes have.
     func start(_ count: Int, settings: [String], withFront: Bool) async throws {
@@ -131,7 +135,7 @@ final class LabNodes {
         printLine("  onionbell status --config \(member.configuration)")
     }
 
-    /// The one address, as `SeveralNodes.md` says.
+    /// Opens the one address, as `SeveralNodes.md` says.
     private func open(_ key: OnionKey) async throws {
         let file = "\(directory.path)/front-key"
         try LabDirectory.write(key.torsFile, to: file)

@@ -12,7 +12,7 @@ struct OnionbellLab: AsyncParsableCommand {
         subcommands: [DemoCommand.self, LabCommand.self])
 }
 
-/// The torrc that comes with the programs.
+/// Returns the path of the torrc that comes with the programs.
 func installedTorrc() throws(LabError) -> String {
     guard let path = InstalledFile.path("torrc", source: "torrc") else {
         throw .notInstalled(InstalledFile.absence(of: "torrc"))

@@ -41,7 +41,7 @@ extension Doctor {
         }
     }
 
-    /// Another relay, which the node hands on to.
+    /// Checks another relay, which the node hands notifications on to.
     private func check(relay probe: GatewayProbe, of app: Settings.App) async {
         let check = "\(app.name).relay"
         guard ownAddress()?.description != probe.url.host else {
@@ -74,7 +74,8 @@ extension Doctor {
         }
     }
 
-    /// A proxy looks names up itself.
+    /// Whether the gateway's host name has an address, with a finding about it. True behind a proxy, which
+    /// looks names up itself.
     private func isFound(_ url: GatewayURL, _ check: String) async -> Bool {
         guard settings.proxy == .none else { return true }
         do {

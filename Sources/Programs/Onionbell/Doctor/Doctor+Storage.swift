@@ -8,7 +8,7 @@ extension Doctor {
     /// Seconds that a shard may be without an owner, and a little more.
     private static let patience = 12
 
-    /// The database that is to hold all that the node promises to keep.
+    /// Checks the database that is to hold all that the node promises to keep.
     func checkStorage() {
         guard !settings.storage.url.isEmpty else { return }
         do {

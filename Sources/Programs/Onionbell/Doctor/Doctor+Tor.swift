@@ -10,7 +10,7 @@ import Wire
 extension Doctor {
     /// A tor that may be asked and dialled by.
     private struct Scout {
-        /// `nil`: only its SOCKS port is known.
+        /// The connection to its control port; `nil`: only its SOCKS port is known.
         var connection: ControlConnection?
         var socks: Endpoint?
     }
@@ -39,7 +39,7 @@ extension Doctor {
         }
     }
 
-    /// Tor's user comes to the endpoints by the group of the sockets' directory.
+    /// Checks the directory of the endpoints' sockets: tor's user comes to them by its group.
     private func checkSockets() {
         if settings.tor.mode == .instance { return checkInstanceDirectories() }
         let path = DoorSockets(settings).directory

@@ -38,7 +38,8 @@ struct FileFacts {
 
 /// The limits of a process.
 enum ProcessLimits {
-    /// `nil` when it is gone, or can't be looked at.
+    /// Returns the most files that a process may have open; `nil` when the process is gone, or can't be
+    /// looked at.
     static func openFiles(of process: pid_t) -> Int? {
         guard let bytes = try? PrivateFile.read("/proc/\(process)/limits", limit: 16384) else { return nil }
         let line = String(decoding: bytes, as: UTF8.self).split(separator: "\n").first {

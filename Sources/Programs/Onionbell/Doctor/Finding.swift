@@ -30,7 +30,7 @@ struct Finding: Equatable {
         Finding(check: check, verdict: .fail, words: words, advice: advice)
     }
 
-    /// One or two lines for a reader.
+    /// Returns one or two lines for a reader.
     func text(coloured: Bool) -> String {
         let colour =
             switch verdict {
@@ -42,7 +42,7 @@ struct Finding: Equatable {
         return "\(word)  \(check): \(words)" + (advice.map { "\n      -> \($0)" } ?? "")
     }
 
-    /// One object.
+    /// The finding as one JSON object.
     var json: String {
         var text: [UInt8] = Array(#"{"check":"#.utf8)
         text.append(jsonString: check)

@@ -10,7 +10,9 @@ struct PhonePageParts {
 }
 
 extension Judgement {
-    /// - Parameter key: Its public text; `nil`: there is none yet, or it can't be read.
+    /// Judges the node's VAPID key.
+    ///
+    /// - Parameter key: The key's public text; `nil`: there is none yet, or it can't be read.
     static func vapidKey(_ key: String?, contact: String) -> Finding {
         guard let key else {
             return .warn(
@@ -19,9 +21,9 @@ extension Judgement {
         return .pass("vapid_key", "push services know the node by \(key.prefix(12))... and \(contact)")
     }
 
-    /// The page as `where` serves it.
+    /// Judges the phone's page as `place` serves it.
     ///
-    /// - Parameter key: This node's.
+    /// - Parameter key: This node's VAPID key.
     static func phonePage(
         _ check: String, _ place: String, _ parts: Result<PhonePageParts, WebFetch.Failure>, key: String
     ) -> Finding {

@@ -6,6 +6,8 @@ import Tor
 
 /// The meaning of figures and answers for an operator: decisions without looking.
 enum Judgement {
+    /// Judges the free disk space for a path.
+    ///
     /// - Parameters:
     ///   - free: bytes that the node's user may still write in its state directory.
     ///   - wanted: bytes that the outbox may come to hold.
@@ -20,8 +22,10 @@ enum Judgement {
         return .pass("disk", words)
     }
 
+    /// Judges the state directory.
+    ///
     /// - Parameters:
-    ///   - isReadOnly: its file system is.
+    ///   - isReadOnly: whether its file system is.
     ///   - foreign: the files in it that belong to another user than the directory itself.
     static func state(_ path: String, isReadOnly: Bool, foreign: [String]) -> Finding {
         if isReadOnly {
@@ -42,6 +46,8 @@ enum Judgement {
         bytes < 10 << 30 ? "\(bytes >> 20) MiB" : "\(bytes >> 30) GiB"
     }
 
+    /// Judges the limit of open files.
+    ///
     /// - Parameters:
     ///   - limit: of open files, for the node.
     ///   - wanted: connections that it is to hold, and what it needs besides.
@@ -73,6 +79,8 @@ enum Judgement {
         )
     }
 
+    /// Judges the clock by what tor's relays and its consensus say.
+    ///
     /// - Parameter now: seconds since 1970.
     static func clock(_ view: ClockView, now: Int64) -> Finding {
         let advice = OnionHealth.clockAdvice
@@ -99,8 +107,7 @@ enum Judgement {
         "\(Age.text(1000 * Int64(clamping: min(seconds.magnitude, 1 << 40)))) \(seconds > 0 ? "ahead" : "behind")"
     }
 
-    /// - Parameters:
-    ///   - end: seconds since 1970, as `now`.
+    /// Judges a certificate by its end; `end` and `now` are seconds since 1970.
     static func certificate(_ app: String, end: Int64, now: Int64) -> Finding {
         let words = CertificateAlarm.state(end: end, now: now)
         let advice = CertificateAlarm.advice(for: app)

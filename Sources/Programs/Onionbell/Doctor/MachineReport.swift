@@ -29,7 +29,7 @@ struct MachineReport {
         ]
     }
 
-    /// A running node by its `/status.json`, and the tor that it started.
+    /// Describes a running node by its `/status.json`, and the tor that it started.
     func node(_ process: pid_t, status: JSON) -> [String] {
         let figures = status["process"]
         let tor = children(of: process).compactMap { value(of: "VmRSS:", in: "/proc/\($0)/status") }.reduce(

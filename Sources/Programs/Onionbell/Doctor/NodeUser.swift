@@ -40,7 +40,8 @@ struct NodeUser: Equatable {
         self.init(status: String(decoding: bytes, as: UTF8.self))
     }
 
-    /// - Parameter status: As in `/proc/PID/status`; of each line the second number is the effective one.
+    /// Reads the user of a process from the text of `/proc/PID/status`; of each line the second number is the
+    /// effective one.
     init?(status: String) {
         func numbers(_ name: String) -> [UInt32]? {
             let line = status.split(separator: "\n").first { $0.hasPrefix(name) }
@@ -54,8 +55,9 @@ struct NodeUser: Equatable {
         self.init(id: users[1], groups: Set((numbers("Groups:") ?? []) + [own[1]]))
     }
 
-    /// - Parameter unit: As `systemctl show` tells it: `User=`, `Group=`, `SupplementaryGroups=`. `nil`: it names no user
-    ///   that there is.
+    /// Reads the user of a systemd unit. `nil`: the unit names no user that there is.
+    ///
+    /// - Parameter unit: As `systemctl show` tells it: `User=`, `Group=`, `SupplementaryGroups=`.
     init?(unit: [String: String]) {
         guard let name = unit["User"], !name.isEmpty, let entry = getpwnam(name) else { return nil }
         let user = NodeUser(entry.pointee.pw_uid)

@@ -31,7 +31,8 @@ enum TorrcCheck {
         return words.map { SettingsFault(key: "tor.torrc", problem: "tor refuses \(torrc): \($0)") }
     }
 
-    /// `Unknown option 'FooBar'`, of what tor writes; `nil`: it does not speak of its configuration.
+    /// Returns what tor's output says of its configuration, as `Unknown option 'FooBar'`; `nil`: the output
+    /// does not speak of it.
     nonisolated static func complaint(in output: String) -> String? {
         let mark = "Failed to parse/validate config: "
         guard let start = output.firstRange(of: mark)?.upperBound else { return nil }

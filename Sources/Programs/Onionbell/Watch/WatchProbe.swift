@@ -127,12 +127,13 @@ struct WatchState: Equatable {
     /// Failures in a row that raise it: a single one may be Tor's.
     let failuresToAlarm: Int
     private(set) var failures = 0
-    /// `nil` before the first verdict.
+    /// Whether things are well: failing only after ``failuresToAlarm`` failures in a row. `nil` until a
+    /// verdict has decided.
     private(set) var isWell: Bool?
 
     init(failuresToAlarm: Int) { self.failuresToAlarm = failuresToAlarm }
 
-    /// - Returns: Whether things have changed, from well to failing or back.
+    /// Notes a verdict, and returns whether things have changed, from well to failing or back.
     mutating func note(isWell: Bool) -> Bool {
         failures = isWell ? 0 : failures + 1
         guard isWell || failures >= failuresToAlarm, self.isWell != isWell else { return false }

@@ -7,7 +7,10 @@ import Tor
 final class WatchTor {
     enum Source {
         case socks(Endpoint)
-        /// - Parameter directory: Where it keeps what it knows of the network, its guards above all; `nil`: nowhere.
+        /// A tor of the command's own.
+        ///
+        /// - Parameter directory: Where it keeps what it knows of the network, its guards above all; `nil`:
+        ///   nowhere.
         case own(binary: String, torrc: String, directory: String? = nil)
     }
 
