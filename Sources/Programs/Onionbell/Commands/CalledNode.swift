@@ -11,7 +11,7 @@ enum CalledNode: Equatable {
     /// A node on this machine or in its network, for tests: a numeric address or `localhost`.
     case direct(Endpoint)
 
-    /// - Throws: ``CalledNodeFault``.
+    /// Reads an address, with its port or without.
     init(_ text: String, port standard: UInt16) throws(CalledNodeFault) {
         let hasPort = Endpoint(text) != nil
         guard case .host(let host, let port)? = Endpoint(hasPort ? text : "\(text):\(standard)") else {
@@ -35,7 +35,7 @@ enum CalledNodeFault: Error, Equatable, CustomStringConvertible {
     case notAnAddress
     /// Length, checksum or version is wrong.
     case noOnionAddress(String)
-    /// All is right but the end; with what it should be.
+    /// The end `.onion` is missing and all else is right; with what the address should be.
     case withoutOnion(String)
     case name(String)
 

@@ -22,7 +22,8 @@ struct ConfigOption: ParsableArguments {
         return isPlain ? " --config \(config)" : " --config '\(config.replacing("'", with: #"'\''"#))'"
     }
 
-    /// A command as it can be run again by whoever ran this one: a node's user is often another one's `sudo`.
+    /// Returns a command as it can be run again by whoever ran this one: a node's user is often another one's
+    /// `sudo`.
     func command(_ words: String) -> String {
         let sudo = environment["SUDO_USER"] != nil && geteuid() != 0
         let user = sudo ? environment["USER"].map { "sudo -u \($0) " } ?? "" : ""
@@ -36,7 +37,7 @@ struct ConfigOption: ParsableArguments {
         throw fail(fault, status: 77)
     }
 
-    /// The checked settings; every fault is printed, and the exit status is 78.
+    /// Reads the settings and checks them; every fault is printed, and the exit status is 78.
     func settings() throws -> Settings {
         do {
             return try Settings(file: config, environment: environment)

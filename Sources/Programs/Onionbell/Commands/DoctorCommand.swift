@@ -127,7 +127,7 @@ private final class DoctorPaper {
         counts[finding.verdict, default: 0] += 1
     }
 
-    /// An app is called by its place among the apps.
+    /// Returns the name of a check with its app called by its place among the apps.
     private func name(of check: String) -> String {
         let first = check.prefix { $0 != "." }
         guard let place = apps.firstIndex(where: { $0 == first }) else { return check }

@@ -153,7 +153,8 @@ struct KeyImportCommand: AsyncParsableCommand {
     }
 }
 
-/// Made if it is not there yet: the first start shall find the key.
+/// Opens the state directory of a node that does not run. Makes it if it is not there yet: the first start
+/// shall find the key.
 func stoppedNode(_ path: String) throws(NodeError) -> StateDirectory {
     guard access(path, F_OK) == 0 else { return try StateDirectory(path) }
     guard let state = try StateDirectory(ofStoppedNode: path) else {

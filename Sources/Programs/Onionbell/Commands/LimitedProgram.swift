@@ -10,7 +10,9 @@ final class LimitedProgram {
 
     nonisolated init(limit: Duration) { self.limit = limit }
 
-    /// - Parameter variables: In its environment, beside this process' own.
+    /// Runs a program until it ends or is killed at the limit.
+    ///
+    /// - Parameter variables: The variables in its environment, beside this process' own.
     /// - Returns: What went wrong, once it has ended; `nil`: it ended well.
     func run(_ arguments: [String], variables: [String: String]) async -> String? {
         let environment = environment.merging(variables) { $1 }.map { "\($0.key)=\($0.value)" }

@@ -45,7 +45,9 @@ extension ConfigOption {
 }
 
 extension NodeSocket {
-    /// - Parameter refusal: In place of 1 and 65.
+    /// Returns the value of a good answer, and throws for any other.
+    ///
+    /// - Parameter refusal: The exit status in place of 1 and 65.
     static func value(of answer: HTTPResponse, refusal: Int32? = nil) throws -> JSON? {
         guard !(200..<300).contains(answer.status) else {
             return try? JSON(answer.body, mostValues: NodeSocket.mostValues)

@@ -14,7 +14,9 @@ struct NodeSocket {
 
     init(_ config: ConfigOption) throws { try self.init(in: config.settings().stateDirectory) }
 
-    /// - Throws: An exit status: 69 no node runs, 77 it is another user's.
+    /// Finds the socket of the node with this state directory.
+    ///
+    /// - Throws: An exit status: 69 no node runs, 77 the socket is another user's.
     init(in stateDirectory: String) throws {
         path = StateDirectory.statusSocket(in: stateDirectory)
         guard !NodeSocket.isOpen(in: stateDirectory) else { return }
@@ -24,7 +26,7 @@ struct NodeSocket {
         throw fail("no node runs here: there is no \(path)", status: 69)
     }
 
-    /// A node that was killed has left it.
+    /// Whether the socket is there and this user may use it. A node that was killed has left it.
     static func isOpen(in stateDirectory: String) -> Bool {
         access(StateDirectory.statusSocket(in: stateDirectory), R_OK | W_OK) == 0
     }
@@ -37,6 +39,8 @@ struct NodeSocket {
         try await answer(to: NodeSocket.request("POST", path, body))
     }
 
+    /// Makes a request.
+    ///
     /// - Parameter target: A path with its query.
     static func request(_ method: String, _ target: String, _ body: [UInt8] = []) -> HTTPRequest {
         let parts = target.split(separator: "?", maxSplits: 1).map(String.init)
@@ -55,6 +59,8 @@ struct NodeSocket {
         }
     }
 
+    /// Sends a request to the node, and returns its answer.
+    ///
     /// - Throws: Also where nobody listens: the node has ended, or has not begun.
     ///
     /// - Parameter deadline: `nil`: as long as a push service takes.

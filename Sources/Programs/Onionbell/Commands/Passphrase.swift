@@ -7,7 +7,7 @@ import Reactor
 enum Passphrase {
     private static let longest = 4096
 
-    /// The first line of a file; `-`: of standard input.
+    /// Reads a passphrase: the first line of a file, or with `-` of standard input.
     static func read(from file: String) throws -> Secret {
         if file == "-" { return try checked(SecretInput.line("Passphrase").read()) }
         let descriptor = open(file, O_RDONLY | O_CLOEXEC)
@@ -55,7 +55,9 @@ struct PassphraseFileOption: ParsableArguments {
         completion: .file())
     var passphraseFile: String?
 
-    /// - Parameter isNew: one that is chosen now: it is asked for twice, and must not be short.
+    /// Returns the passphrase of the file, or asks for it.
+    ///
+    /// - Parameter isNew: Whether it is chosen now: then it is asked for twice, and must not be short.
     func secret(isNew: Bool) throws -> Secret {
         let secret = try passphraseFile.map { try Passphrase.read(from: $0) } ?? Passphrase.ask()
         guard isNew else { return secret }

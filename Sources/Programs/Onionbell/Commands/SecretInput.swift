@@ -34,7 +34,7 @@ struct SecretInput: Sendable {
     /// Milliseconds of silence after which no further line of the same text is to come.
     private static let silence: CInt = 500
 
-    /// One line as it is.
+    /// Makes an input of one line as it is.
     static func line(_ name: String) -> SecretInput {
         SecretInput(name: name, joinsLines: false) { _ in .complete }
     }
@@ -157,7 +157,7 @@ struct SecretInput: Sendable {
     }
 }
 
-/// Milliseconds, -1: without limit.
+/// Whether the descriptor has something to read within a time in milliseconds; -1: without limit.
 private func isReadable(_ descriptor: CInt, within wait: CInt) -> Bool {
     var query = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     while true {
@@ -166,7 +166,7 @@ private func isReadable(_ descriptor: CInt, within wait: CInt) -> Bool {
     }
 }
 
-/// Beside what the command prints, which may go to a file.
+/// Writes to standard error, beside what the command prints, which may go to a file.
 private func say(_ text: String) {
     var text = text
     text.withUTF8 { _ = write(STDERR_FILENO, $0.baseAddress, $0.count) }
@@ -177,7 +177,7 @@ private struct SilentTerminal {
     private let descriptor: CInt
     private let handlers: [(CInt, sighandler_t?)]
 
-    /// `nil`: it is no terminal.
+    /// Makes the terminal silent; `nil`: the descriptor is no terminal.
     init?(_ descriptor: CInt) {
         guard isatty(descriptor) == 1, tcgetattr(descriptor, &former) == 0 else { return nil }
         self.descriptor = descriptor

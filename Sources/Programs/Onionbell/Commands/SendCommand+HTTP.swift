@@ -10,7 +10,7 @@ import Wire
 
 /// The forms of today's Bisq clients.
 extension SendCommand {
-    /// `GET /relay`: stored when the body is `success`, as Bisq 1 has it.
+    /// Sends by `GET /relay`. The notification is stored when the body is `success`, as Bisq 1 has it.
     func sendAsBisq1(_ sender: BisqSender) async throws {
         let request: HTTPRequest
         do {
@@ -24,7 +24,7 @@ extension SendCommand {
         try exit(by: answer, isTaken: answer.status == 200 && answer.body == Array("success".utf8))
     }
 
-    /// `POST /v1/...`: the answer is the gateway's if it came in time.
+    /// Sends by `POST /v1/...`: the answer is the gateway's if it came in time.
     func sendAsBisq2(_ token: PairingToken) async throws {
         let request: HTTPRequest
         do {

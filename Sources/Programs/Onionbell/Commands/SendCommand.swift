@@ -139,7 +139,7 @@ struct SendCommand: AsyncParsableCommand {
         }
     }
 
-    /// The way to the node, and its name as HTTP's Host field has it.
+    /// Returns the way to the node, and its name as HTTP's Host field has it.
     func route() throws -> (route: PeerRoute, host: String) {
         guard let proxy = Endpoint(socks) else { throw fail("--socks must be ADDRESS:PORT", status: 64) }
         switch try calledNode(to, port: form.port) {
@@ -181,7 +181,7 @@ struct SendCommand: AsyncParsableCommand {
         }
     }
 
-    /// A circuit to an onion service takes seconds.
+    /// Shows that the command connects through Tor: a circuit to an onion service takes seconds.
     func tellOfTheWait(_ route: PeerRoute) {
         if case .tor = route { printProgress("connecting through Tor") }
     }

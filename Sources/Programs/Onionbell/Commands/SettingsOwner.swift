@@ -8,8 +8,9 @@ import Glibc
 enum SettingsOwner {
     private static let mostLinks = 8
 
-    /// The first owner but root of what decides which file the path is: its folder, the file, and those that links
-    /// lead to. Each is looked at before what it leads to, so nobody but who is found can change it meanwhile.
+    /// Finds the first owner but root of the things that decide which file the path is: its folder, the file,
+    /// and those that links lead to. Each is looked at before what it leads to, so nobody but the user who is
+    /// found can change it meanwhile.
     ///
     /// - Returns: `nil`: root alone, or there is nothing.
     static func find(_ path: String) -> uid_t? {
@@ -35,7 +36,7 @@ enum SettingsOwner {
         return String(decoding: bytes[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// Root goes on as the owner of these settings; everybody else as before.
+    /// Makes root go on as the owner of these settings; everybody else goes on as before.
     ///
     /// - Returns: What the system says, if it does not let it.
     static func become(of path: String) -> String? {

@@ -57,7 +57,8 @@ struct StatusCommand: AsyncParsableCommand {
         } while watch
     }
 
-    /// Trouble of networks and push services is no fault here: a restart would only lose what the node knows of it.
+    /// Checks that the node runs, and its tor. Trouble of networks and push services is no fault here: a
+    /// restart would only lose what the node knows of it.
     private func checkLife() async throws {
         let answer: HTTPResponse
         do {

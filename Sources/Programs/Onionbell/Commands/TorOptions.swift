@@ -21,7 +21,9 @@ struct TorOptions: ParsableArguments {
         if tor == nil, !torrc.isEmpty { throw ValidationError("--torrc is for --tor") }
     }
 
-    /// - Parameter directory: Where a tor of its own keeps what it knows.
+    /// Returns the tor that the options name.
+    ///
+    /// - Parameter directory: The directory in which a tor of the command's own keeps what it knows.
     func source(keptIn directory: String) throws -> WatchTor.Source {
         guard let proxy = Endpoint(socks) else {
             throw fail("--socks must be ADDRESS:PORT or unix:PATH", status: 64)

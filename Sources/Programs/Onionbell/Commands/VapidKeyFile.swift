@@ -35,7 +35,9 @@ struct VapidKeyFile {
         return key
     }
 
-    /// - Parameter isForced: a key that is there is kept under another name.
+    /// Takes over a private key from a PEM file.
+    ///
+    /// - Parameter isForced: Whether to replace a key that is there, which is kept under another name.
     /// - Returns: What has become of files, a line each.
     func `import`(_ file: String, isForced: Bool) throws -> [String] {
         let key: VAPIDKey

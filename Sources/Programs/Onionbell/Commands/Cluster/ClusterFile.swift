@@ -56,7 +56,7 @@ struct ClusterFile {
         }
     }
 
-    /// Before it is sealed.
+    /// Returns the file's text before it is sealed.
     private func text() throws(CryptoError) -> [UInt8] {
         let keys: JSON.Object = [
             "digest-key": .string(Hex.encode(digestKey.bytes)),

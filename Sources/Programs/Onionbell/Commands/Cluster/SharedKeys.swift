@@ -48,7 +48,7 @@ struct SharedKeys {
     private struct Key {
         var path: String
         var content: [UInt8]
-        /// `nil`: there is none.
+        /// Whether the key that is there is the same; `nil`: there is none.
         var isSame: Bool?
         /// The path at which the key that is there is kept.
         var aside = ""

@@ -27,6 +27,8 @@ struct BisqRelaySettings {
     )
     private static let limit = 65_536
 
+    /// Reads the settings of a `bisq-relay`.
+    ///
     /// - Parameter path: Its directory, or a file of its settings.
     init(at path: String) throws(InitError) {
         let path = absolute(path)
@@ -63,7 +65,7 @@ struct BisqRelaySettings {
         }
     }
 
-    /// `KEY=value`, also behind `export` or a unit's `Environment=`; `nil`: a comment, or nothing.
+    /// Reads `KEY=value`, also behind `export` or a unit's `Environment=`; `nil`: a comment, or nothing.
     private static func assignment(_ line: Substring) -> (name: String, value: String)? {
         var line = trimmed(line)
         for lead in ["export ", "Environment="] where line.hasPrefix(lead) {
@@ -89,7 +91,7 @@ struct BisqRelaySettings {
         return text.dropFirst().dropLast()
     }
 
-    /// Both ways to write a name come to the same letters.
+    /// Returns the letters of a name, to which both ways to write it come.
     private static func plain(_ name: String) -> String {
         let lead = "BISQ_RELAY_"
         let own = name.hasPrefix(lead) ? name.dropFirst(lead.count) : name[...]
@@ -148,7 +150,7 @@ struct BisqRelaySettings {
 
     // MARK: Handing over
 
-    /// An option of the command goes before.
+    /// Adds these settings to the choices. An option of the command takes precedence.
     func add(to choices: inout ConfigurationChoices) {
         choices.iosTopic = choices.iosTopic ?? topic
         if choices.apple == nil, let certificate {

@@ -18,7 +18,8 @@ struct ConfigurationTarget {
         return path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "/"
     }
 
-    /// Before anything is asked. The sample as it was installed may be replaced: nobody has put anything into it.
+    /// Throws where nothing may be written, before anything is asked. The sample as it was installed may be
+    /// replaced: nobody has put anything into it.
     func refuseToReplace(unless isForced: Bool) throws(InitError) {
         guard access(directory, F_OK) == 0 else {
             throw .notWritten(
@@ -148,7 +149,7 @@ struct ConfigurationTarget {
         }
     }
 
-    /// A key for https, and what an authority needs to certify it.
+    /// Writes a key for https, and what an authority needs to certify it; returns both paths.
     private func writeRequest(for name: String) throws(InitError) -> [String] {
         let made: CertificateRequest
         do { made = try CertificateRequest(forServer: name) } catch { throw .notWritten("\(error)") }
@@ -162,7 +163,7 @@ struct ConfigurationTarget {
         return [key, request]
     }
 
-    /// A group of the node's name, as the installation makes it, may read the configuration.
+    /// Lets a group of the node's name, as the installation makes it, read the configuration.
     private func letTheNodeRead(_ path: String) throws(InitError) {
         guard geteuid() == 0, let group = getgrnam("onionbell")?.pointee.gr_gid else { return }
         try wrapped { () throws(SystemError) in

@@ -43,7 +43,7 @@ struct Interview {
             fault: { await target.fault(of: $0) })
     }
 
-    /// The choices with what was answered.
+    /// Asks the questions, and returns the choices with what was answered.
     ///
     /// - Throws: ``InitError/notWritten(_:)`` when there are no more answers.
     mutating func run() async throws(InitError) -> ConfigurationChoices {
@@ -212,6 +212,6 @@ struct Interview {
         return choices
     }
 
-    /// While it has not been asked for.
+    /// The key ID or team ID while it has not been asked for.
     private static let anyID = "AAAAAAAAAA"
 }

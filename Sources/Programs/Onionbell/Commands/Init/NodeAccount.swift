@@ -14,7 +14,8 @@ struct NodeAccount {
 
     var settings: String { "\(stateDirectory)/onionbell.yaml" }
 
-    /// `nil`: nothing of them is to be changed by a console, or this is not root in an installation.
+    /// Returns the node's account; `nil`: nothing of these settings is to be changed by a console, or this is
+    /// not root in an installation.
     static func installed(for settings: Settings) -> NodeAccount? {
         // systemd lets the node write into no other one.
         guard settings.console.isOn, settings.stateDirectory == Settings.standardStateDirectory,
@@ -25,7 +26,9 @@ struct NodeAccount {
             user: entry.pointee.pw_uid, group: entry.pointee.pw_gid, stateDirectory: settings.stateDirectory)
     }
 
-    /// - Parameter link: A place in a folder of root's; what is there goes.
+    /// Writes the settings with the node's rights, and makes a link to them.
+    ///
+    /// - Parameter link: The link's place in a folder of root's; what is there goes.
     func write(_ text: String, linkedFrom link: String) throws(SystemError) {
         // As systemd makes it at the node's first start.
         if mkdir(stateDirectory, 0o700) == 0 {

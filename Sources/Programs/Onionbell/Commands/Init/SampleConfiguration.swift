@@ -37,6 +37,8 @@ struct SampleConfiguration {
         }
     }
 
+    /// Reads a sample.
+    ///
     /// - Parameter text: As the sample is written: two blanks of indentation for each level, a `#` without a blank
     ///   behind it before a setting that is off.
     init(_ text: String) {
@@ -44,7 +46,7 @@ struct SampleConfiguration {
         lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { path.line(String($0)) }
     }
 
-    /// The sample that is installed with the program.
+    /// Reads the sample that is installed with the program.
     static func installed() throws(NodeError) -> SampleConfiguration {
         SampleConfiguration(try installedText())
     }
@@ -58,7 +60,8 @@ struct SampleConfiguration {
 
     var text: String { lines.map(\.text).joined(separator: "\n") }
 
-    /// The settings that differ from the defaults, and the list's items that are on, with what has no default.
+    /// The text of the settings that differ from the defaults, and of the list's items that are on, with the
+    /// settings that have no default.
     var differences: String {
         var kept = [
             "# What differs from the defaults. Every setting, with comments: /usr/share/onionbell/onionbell.yaml,",
@@ -98,7 +101,7 @@ struct SampleConfiguration {
     /// Every setting in it, in its order.
     var keys: [String] { lines.compactMap(\.key) }
 
-    /// `apps[3]`: the first app of this gateway, also when it is off.
+    /// Returns the key of the first app of this gateway, as `apps[3]`, also when it is off.
     func app(ofGateway gateway: String) -> String? {
         lines.first { $0.name == "gateway" && $0.text.hasSuffix("gateway: \(gateway)") }?.key
             .map { String($0.dropLast(".gateway".count)) }
@@ -113,7 +116,7 @@ struct SampleConfiguration {
         return text[text.index(after: colon)...].split(separator: " ").first.map(String.init)
     }
 
-    /// Changes one setting, and turns it on if it was off.
+    /// Sets one setting, and turns it on if it was off.
     ///
     /// - Parameter value: Written as it is where YAML takes it for plain text or a list of such, else quoted.
     mutating func set(_ key: String, to value: String) throws(UnknownKey) {

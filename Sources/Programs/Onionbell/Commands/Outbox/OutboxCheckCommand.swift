@@ -51,7 +51,7 @@ struct OutboxCheckCommand: AsyncParsableCommand {
 
 /// Lengths of time for a reader.
 enum Age {
-    /// `45 s`, `12 min`, `7 h`, `3 d`.
+    /// Returns a length of time as `45 s`, `12 min`, `7 h` or `3 d`.
     static func text(_ milliseconds: Int64) -> String {
         let seconds = max(0, milliseconds) / 1000
         return switch seconds {

@@ -10,7 +10,7 @@ struct UserFile {
 
     private static let limit = 1 << 20
 
-    /// A symbolic link is followed. The directory must be there.
+    /// Reads the file; a symbolic link is followed. The directory must be there.
     ///
     /// - Throws: `EFBIG` for a file over 1 MiB, `EILSEQ` for one that is not UTF-8.
     init(_ path: String) throws(SystemError) {
@@ -47,7 +47,7 @@ struct UserFile {
         self.text = text
     }
 
-    /// Whole, or not at all.
+    /// Writes the file whole, or not at all.
     func write(_ text: String) throws(SystemError) {
         let unfinished = "\(path).\(getpid()).onionbell"
         unlink(unfinished)  // left by a process of the same number that was killed in between

@@ -39,14 +39,15 @@ final class BookFile {
     private var seal: PassphraseSeal?
     private let lock: FileLock?
 
-    /// `$XDG_STATE_HOME/onionbell/phone`.
+    /// Returns `$XDG_STATE_HOME/onionbell/phone`, or another name in place of `phone`.
     static func standardPath(in environment: [String: String], named name: String = "phone") -> String {
         let state = environment["XDG_STATE_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
         return (state ?? "\(environment["HOME"] ?? ".")/.local/state") + "/onionbell/\(name)"
     }
 
-    /// - Parameter passphrase: A file that is not sealed yet is sealed when it is written next.
-    /// - Returns: `nil` in place of the book where there is no file yet.
+    /// Opens the file, and reads the book in it; `nil` in place of the book where there is no file yet.
+    ///
+    /// - Parameter passphrase: With it, a file that is not sealed yet is sealed when it is written next.
     static func open(
         _ path: String, passphrase: Secret?
     ) throws(Fault) -> (file: BookFile, book: MailboxBook?) {

@@ -35,7 +35,9 @@ struct MailboxOptions: ParsableArguments {
         if mailbox == nil, reader != nil { throw ValidationError("--reader is for --mailbox") }
     }
 
-    /// - Parameter known: From an earlier run: what is not given stays.
+    /// Returns the access to the mailbox that the options give.
+    ///
+    /// - Parameter known: The access of an earlier run: what the options do not give stays.
     func access(besides known: MailboxBook.Access?) throws -> MailboxBook.Access {
         let file = try mailbox.map { try MailboxOptions.contents(of: $0) }
         guard let url = url ?? file?["url"]?.string ?? known?.url else {
@@ -59,7 +61,7 @@ struct MailboxOptions: ParsableArguments {
             status: 64)
     }
 
-    /// The reader's token: it goes into a field of a request's head.
+    /// Returns the reader's token, of the option or the file: it goes into a field of a request's head.
     private func token(in file: JSON?) throws -> String? {
         guard
             let text = try token.map(SecretInput.line("Reader's token").text) ?? file.flatMap(tokenOfReader)
@@ -70,7 +72,7 @@ struct MailboxOptions: ParsableArguments {
         return text
     }
 
-    /// `""` in a mailbox that everybody may read.
+    /// Returns the token that the file has for the reader; `""` in a mailbox that everybody may read.
     private func tokenOfReader(in file: JSON) throws -> String {
         let readers = file["readers"]?.object ?? [:]
         guard let name = try reader ?? theOnly(of: readers) else { return "" }
@@ -119,9 +121,11 @@ struct MailboxURL: Equatable {
     /// The topic with its slash.
     let topic: String
 
+    /// Reads a mailbox's address.
+    ///
     /// - Parameters:
     ///   - url: `http://<address>[:port]/<topic>`.
-    ///   - needsTopic: False: the topic is another one's matter.
+    ///   - needsTopic: Whether the address must have a topic. False: the topic is another one's matter.
     init(_ url: String, needsTopic: Bool = true) throws {
         let scheme = "http://"
         guard url.utf8.count <= 300, url.utf8.starts(with: scheme.utf8) else {

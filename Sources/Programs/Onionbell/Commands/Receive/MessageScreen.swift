@@ -26,7 +26,7 @@ final class MessageScreen {
         program = LimitedProgram(limit: limit)
     }
 
-    /// - Returns: False when standard output takes no more.
+    /// Shows a message, and returns false when standard output takes no more.
     func show(_ entry: MailboxBook.Entry) async -> Bool {
         if entry.message.kind == .erase, !isJSON, isatty(STDOUT_FILENO) == 1 {
             // The screen, and what has scrolled out of it.

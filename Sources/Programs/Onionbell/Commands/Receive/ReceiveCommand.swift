@@ -169,7 +169,7 @@ struct ReceiveCommand: AsyncParsableCommand {
         if status != 0 { throw ExitCode(status) }
     }
 
-    /// Beside another one that has the kept file.
+    /// Sends a reply beside another process that has the kept file.
     private func send(_ kind: String, beside path: String, _ secret: Secret?) async throws {
         let access: MailboxBook.Access
         do {
@@ -194,7 +194,7 @@ struct ReceiveCommand: AsyncParsableCommand {
         }
     }
 
-    /// Changes the book that is kept by what is given now, and keeps it again.
+    /// Updates the kept book with what is given now, keeps it again, and returns it.
     private func book(_ kept: MailboxBook?, in file: BookFile) throws -> MailboxBook {
         var access = try mailbox.access(besides: kept?.access)
         _ = try MailboxURL(access.url)

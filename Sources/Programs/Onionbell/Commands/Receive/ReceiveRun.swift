@@ -40,7 +40,7 @@ final class ReceiveRun {
         tor = WatchTor(settings.tor)
     }
 
-    /// - Returns: The exit status.
+    /// Shows messages until it is told to stop, or can't go on. Returns the exit status.
     func run() async -> Int32 {
         let signals = [SIGTERM, SIGINT].map { number in SignalSource(number) { [unowned self] in stop() } }
         defer { withExtendedLifetime(signals) {} }
@@ -69,7 +69,7 @@ final class ReceiveRun {
         return EXIT_SUCCESS
     }
 
-    /// The message in hand is kept and shown before the end.
+    /// Stops the run; the message in hand is kept and shown before the end.
     private func stop() {
         attempts.isStopping = true
         guard let session else {
@@ -82,7 +82,8 @@ final class ReceiveRun {
         session.stop()
     }
 
-    /// - Returns: What went wrong; `nil` after a good connection.
+    /// Connects and takes messages until the connection ends. Returns what went wrong; `nil` after a good
+    /// connection.
     private func connect() async -> String? {
         let socket: WebSocket
         let unread: [UInt8]
@@ -147,7 +148,8 @@ final class ReceiveRun {
 
     // MARK: Messages
 
-    /// Shown, then kept, and only then acknowledged: what is in between when this process dies is shown again.
+    /// Shows a message and keeps it; only then it is acknowledged. A message in between when this process
+    /// dies is shown again.
     private func take(_ event: MailboxEvent) async -> Bool {
         guard case .message(let note) = event, !book.has(note.id) else { return true }
         hasNews = true

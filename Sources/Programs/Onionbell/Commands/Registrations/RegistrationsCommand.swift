@@ -87,7 +87,7 @@ struct RegistrationName: ParsableArguments {
     var id: String
 }
 
-/// Some registrations of one kind, as the node tells them.
+/// A page of registrations of one kind, as the node tells them.
 private struct RegistrationPage {
     let fields: [String]
     let rows: [[String]]
@@ -108,7 +108,7 @@ private struct RegistrationPage {
 }
 
 extension ConfigOption {
-    /// - Parameter kind: `nil`: all.
+    /// Prints the registrations of a kind; `nil`: of all kinds.
     func listRegistrations(of kind: String?, asJSON: Bool) async throws {
         var kinds = kind.map { [$0] } ?? []
         if kind == nil {

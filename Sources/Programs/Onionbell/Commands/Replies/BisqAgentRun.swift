@@ -44,7 +44,7 @@ final class BisqAgentRun {
         agent = ReplyAgent(token, kinds: Set(settings.programs.keys), window: window)
     }
 
-    /// - Returns: The exit status.
+    /// Handles the phone's replies until it is told to stop, or can't go on. Returns the exit status.
     func run() async -> Int32 {
         let signals = [SIGTERM, SIGINT].map { number in SignalSource(number) { [unowned self] in stop() } }
         defer { withExtendedLifetime(signals) {} }
@@ -84,7 +84,7 @@ final class BisqAgentRun {
         return status
     }
 
-    /// A program that runs ends before this one does.
+    /// Stops the run; a program that runs ends before this one does.
     private func stop() {
         attempts.isStopping = true
         guard !isBusy else { return }
@@ -96,7 +96,7 @@ final class BisqAgentRun {
 
     // MARK: Replies
 
-    /// - Returns: False when the counter can't be kept: nothing is run then.
+    /// Handles replies. Returns false when the counter can't be kept: nothing is run then.
     private func take(_ replies: [(number: Int64, sealed: [UInt8])]) async -> Bool {
         isBusy = true
         defer { isBusy = false }
@@ -133,7 +133,7 @@ final class BisqAgentRun {
         return fault == nil ? .done : .failed
     }
 
-    /// The phone waits for it, but nothing depends on it.
+    /// Shows an answer and sends it to the phone, which waits for it; nothing depends on it.
     private func answer(_ answer: ReplyAgent.Answer, to reply: PhoneReply) async {
         show(answer, reply)
         guard let (sealed, channel) = agent.sealed(answer, to: reply, at: EventLoop.unixMilliseconds)

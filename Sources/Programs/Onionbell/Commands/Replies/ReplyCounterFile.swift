@@ -39,7 +39,7 @@ final class ReplyCounterFile {
 
     private static let longest = 4096
 
-    /// - Returns: With what is kept there; `nil`: nothing yet.
+    /// Opens the file, and returns it with what is kept there; `nil`: nothing yet.
     static func open(
         _ path: String, for channel: ReplyChannel
     ) throws(Fault) -> (file: ReplyCounterFile, window: ReplyWindow?) {

@@ -7,7 +7,7 @@ import Wire
 @EventLoop
 final class ReplyLine {
     enum Fault: Error, CustomStringConvertible {
-        /// Another try may help.
+        /// The node was not reached; another try may help.
         case notReached(String)
         case refused(status: Int)
 
@@ -32,7 +32,10 @@ final class ReplyLine {
     private let tor: WatchTor
     private let deadline: Duration
 
-    /// - Parameter deadline: For a connection, and for an answer besides the time that the node may wait.
+    /// Makes one end of the way back.
+    ///
+    /// - Parameter deadline: The time for a connection, and for an answer besides the time that the node may
+    ///   wait.
     init(to place: MailboxURL, by tor: WatchTor.Source, deadline: Duration) {
         self.place = place
         self.tor = WatchTor(tor)

@@ -29,7 +29,7 @@ final class ReplyRun {
         line = ReplyLine(to: settings.place, by: settings.tor, deadline: settings.deadline)
     }
 
-    /// - Returns: The exit status.
+    /// Sends a reply, and returns the exit status.
     func send(_ kind: String, _ text: String, countedIn path: String) async -> Int32 {
         let token = settings.pairingToken
         let reply: PhoneReply
