@@ -12,7 +12,7 @@ package final class AES256SIV {
     // Lent to nobody, as `Stream.output`.
     @exclusivity(unchecked) private var input: [UInt8] = []
 
-    /// Bytes that a sealed text has more.
+    /// Bytes that a sealed text has more than its text.
     package static let overhead = 17
     /// The byte in front of the text: another form would have another one. So no text is empty, which
     /// OpenSSL's SIV does not take.

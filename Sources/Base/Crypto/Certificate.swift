@@ -5,7 +5,7 @@ package final class Certificate: @unchecked Sendable {
     // Unchecked: never changed once made, and OpenSSL counts its references atomically.
     let handle: OpaquePointer
 
-    /// Takes ownership.
+    /// Makes a certificate, and takes ownership of the handle.
     init(owning handle: OpaquePointer) { self.handle = handle }
 
     deinit { X509_free(handle) }

@@ -3,7 +3,7 @@ import COpenSSL
 /// A request that a server's operator sends to an authority to get a certificate (PKCS#10), and the new key that it is for.
 /// The key is on P-256, with which a TLS handshake costs a tenth of the time that it takes with RSA.
 package struct CertificateRequest: Sendable {
-    /// PKCS#8, not encrypted.
+    /// The private key in PKCS#8, not encrypted.
     package let keyPEM: Secret
     package let requestPEM: [UInt8]
 

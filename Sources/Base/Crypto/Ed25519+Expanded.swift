@@ -82,7 +82,7 @@ private final class Number {
         Number(twoToThe: 252, plus: "27742317777372353535851937790883648493")
     }
 
-    /// 32 bytes.
+    /// The number in 32 bytes.
     var littleEndianBytes: [UInt8] {
         var bytes = [UInt8](repeating: 0, count: 32)
         precondition(BN_bn2lebinpad(handle, &bytes, 32) == 32, "a number of more than 32 bytes")

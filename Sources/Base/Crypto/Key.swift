@@ -5,7 +5,7 @@ final class Key: @unchecked Sendable {
     // Unchecked: a key is never changed after it was made, and OpenSSL counts its references atomically.
     let handle: OpaquePointer
 
-    /// Takes ownership.
+    /// Makes a key, and takes ownership of the handle.
     init(owning handle: OpaquePointer) { self.handle = handle }
 
     deinit { EVP_PKEY_free(handle) }

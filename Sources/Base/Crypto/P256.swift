@@ -67,11 +67,11 @@ private struct Group: @unchecked Sendable {
 ///
 /// By the curve's own functions, which take two thirds of the time of ``P256Key``'s: no key is made that could be kept.
 struct P256Exchange {
-    /// The receiver's with both coordinates, 65 bytes.
+    /// The receiver's point with both coordinates, 65 bytes.
     let receiver: [UInt8]
-    /// The ephemeral one, 65 bytes.
+    /// The ephemeral point with both coordinates, 65 bytes.
     let sender: [UInt8]
-    /// 32 bytes, the first coordinate of the common point.
+    /// The shared secret: 32 bytes, the first coordinate of the common point.
     let secret: [UInt8]
 
     /// Makes an ephemeral key pair, and the secret that it shares with the receiver. About 80 us.

@@ -11,7 +11,7 @@ package enum PKCS12 {
         case legacy
     }
 
-    /// Reads both kinds.
+    /// Reads a file of either kind.
     ///
     /// - Throws: ``CryptoError/wrongPassword``, ``CryptoError/legacyPKCS12Unsupported``, or
     ///   ``CryptoError/unreadable(what:reason:)`` for other bytes and for a file whose key is not its certificate's.

@@ -13,7 +13,7 @@ package struct PassphraseDigest: Equatable, Sendable {
         (self.salt, self.key) = (salt, key)
     }
 
-    /// Takes a quarter of a second of a processor.
+    /// Makes the digest of a passphrase, which takes a quarter of a second of a processor.
     package init(of passphrase: Secret, salt: [UInt8]? = nil) throws(CryptoError) {
         self.salt = salt ?? randomBytes(Self.saltLength)
         key = Secret(
@@ -21,7 +21,7 @@ package struct PassphraseDigest: Equatable, Sendable {
                 passphrase.bytes, salt: self.salt, n: 1 << 15, r: 8, p: 3, length: Self.keyLength))
     }
 
-    /// Takes as long for a wrong one as for the right one.
+    /// Whether this is the passphrase's digest. Takes as long for a wrong passphrase as for the right one.
     package func isOf(_ passphrase: Secret) throws(CryptoError) -> Bool {
         try PassphraseDigest(of: passphrase, salt: salt) == self
     }

@@ -11,7 +11,7 @@ package struct PassphraseSeal: Sendable {
     private static let anyMagic = Array("OnionbellSealed".utf8)
     private static let saltLength = 16
 
-    /// Takes a third of a second of a processor.
+    /// Derives the key from a passphrase, which takes a third of a second of a processor.
     package init(passphrase: Secret, salt: [UInt8]? = nil) throws(CryptoError) {
         self.salt = salt ?? randomBytes(PassphraseSeal.saltLength)
         key = Secret(

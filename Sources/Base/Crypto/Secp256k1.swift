@@ -8,9 +8,9 @@ import CSecp256k1
 package enum Secp256k1 {
     /// A point of the curve.
     package struct PublicKey: Equatable, Sendable {
-        /// 33 bytes: 02 or 03, then x.
+        /// The key in 33 bytes: 02 or 03, then x.
         package let compressed: [UInt8]
-        /// 65 bytes: 04, x, y.
+        /// The key in 65 bytes: 04, x, y.
         package let uncompressed: [UInt8]
 
         /// Reads a key of 33 or 65 bytes, in one of the two forms. The library takes the hybrid ones as well
@@ -23,7 +23,7 @@ package enum Secp256k1 {
             self.init(key)
         }
 
-        /// Makes the key with which a digest was signed.
+        /// Recovers the key with which a digest was signed.
         ///
         /// - Parameters:
         ///   - digest: 32 bytes.
@@ -68,7 +68,7 @@ package enum Secp256k1 {
     }
 
     package struct PrivateKey: Sendable {
-        /// 32 bytes.
+        /// The key's 32 bytes.
         package let secret: Secret
         package let publicKey: PublicKey
 
@@ -127,7 +127,7 @@ package enum Secp256k1 {
         }
     }
 
-    /// Made once and kept for the process's life.
+    /// The library's context, made once and kept for the process's life.
     private struct Context: @unchecked Sendable {
         // Unchecked: after it was blinded it never changes, and the library lets any thread use it so.
         let handle: OpaquePointer

@@ -5,14 +5,15 @@
 package enum WebPushEncryption {
     /// Bytes of a message beside its plain text: salt, sizes, point, delimiter and tag.
     package static let overhead = 103
-    /// Every push service takes a message of 4,096 bytes (RFC 8030, section 7.2).
+    /// The most bytes of a plain text: every push service takes a message of 4,096 bytes (RFC 8030, section
+    /// 7.2).
     package static let longestPlainText = 4096 - overhead
     private static let recordSize: [UInt8] = [0, 0, 16, 0]
 
     /// Seals a text under a new key and a new salt.
     ///
     /// - Parameters:
-    ///   - length: Zeros fill it up to so many bytes, so that its own length doesn't show.
+    ///   - length: The bytes to which zeros fill the text up, so that its own length doesn't show.
     ///   - point: The subscription's `p256dh`, in a form that ``P256/uncompressed(_:)`` takes.
     ///   - secret: Its `auth`, 16 bytes.
     package static func seal(

@@ -99,7 +99,7 @@ package struct HTTPFields: Sendable {
         return false
     }
 
-    /// Appends `\r\nname: value` for each.
+    /// Appends `\r\nname: value` for each field.
     func encode(into output: inout [UInt8]) {
         for mark in marks {
             output.append("\r\n")

@@ -98,7 +98,7 @@ struct HTTPHeadScanner {
 }
 
 extension UInt8 {
-    /// `tchar` of RFC 9110, section 5.6.2.
+    /// Whether the byte is a `tchar` of RFC 9110, section 5.6.2.
     var isTokenByte: Bool {
         switch self {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

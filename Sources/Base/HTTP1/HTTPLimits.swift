@@ -5,7 +5,7 @@ package struct HTTPLimits: Equatable, Sendable {
     package var head: Int
     /// Number of header fields.
     package var fields: Int
-    /// Decoded: without the framing of chunks.
+    /// Bytes of a decoded body: without the framing of chunks.
     package var body: Int
 
     package init(head: Int = 16_384, fields: Int = 100, body: Int = 32_768) {

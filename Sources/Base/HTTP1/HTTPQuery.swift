@@ -17,7 +17,7 @@ package struct HTTPQuery: Sendable {
     /// Few enough to be looked through: a table would cost more to fill than it saves.
     private var marks: [Mark] = []
 
-    /// Far more than any of the doors has names for.
+    /// The most parameters, far more than any of the doors has names for.
     package static let most = 100
 
     /// Reads a query as sent.

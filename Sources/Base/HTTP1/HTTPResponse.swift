@@ -5,7 +5,8 @@ package struct HTTPResponse: Equatable, Sendable {
     package var body: [UInt8]
     /// Whether the connection can be used again afterwards.
     package var isKeptAlive: Bool
-    /// Whoever asked has shown a secret: the server keeps a place for its connection that strangers don't take.
+    /// Whether the client has shown a secret: the server keeps a place for its connection that strangers
+    /// don't take.
     package var isForKnown = false
 
     package init(status: Int, fields: HTTPFields = HTTPFields(), body: [UInt8] = [], isKeptAlive: Bool = true)

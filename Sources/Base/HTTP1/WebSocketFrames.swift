@@ -62,7 +62,7 @@ package enum WebSocketFault: UInt16, Error, Equatable, CustomStringConvertible {
 package struct WebSocketDecoder {
     /// Whether frames have to be masked: those of clients are, those of servers are not.
     package let isMasked: Bool
-    /// Bytes of a message.
+    /// The most bytes of a message.
     package let limit: Int
     private var unread: [UInt8] = []
     /// Bytes of it that are done with: they go when more comes, once for all frames of a read.

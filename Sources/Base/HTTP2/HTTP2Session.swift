@@ -187,7 +187,7 @@ package class HTTP2Session {
                 UInt32(Int32.max)))
     }
 
-    /// Streams that are not yet closed.
+    /// The number of streams that are not yet closed.
     package final var openStreams: Int { streams.count - spareStreams.count }
 
     package final func ping(payload: UInt64) {

@@ -26,7 +26,7 @@ extension PostgreSQLConnection {
         try settle()
     }
 
-    /// Whether some have come since the last call, among what has been read.
+    /// Whether notices have come since the last call, among what has been read.
     package func takeNotices() -> Bool {
         guard let handle else { return false }
         var hasSome = false

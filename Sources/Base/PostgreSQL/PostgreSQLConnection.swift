@@ -42,7 +42,7 @@ package final class PostgreSQLConnection {
     /// The most statements whose answers may lie in memory before they are read.
     private static let mostUnread = 256
 
-    /// Connects later, when something is asked.
+    /// Makes a connection that connects later, when something is asked.
     package init(_ address: PostgreSQLAddress) throws(PostgreSQLError) {
         libpq = try LibPQ.load().pointee
         self.address = address
@@ -246,7 +246,7 @@ package final class PostgreSQLConnection {
         }
     }
 
-    /// Waits for it, as long as patience lasts.
+    /// Waits for the next result, as long as patience lasts.
     private func nextResult() throws(PostgreSQLError) -> OpaquePointer? {
         guard let handle else { throw .lost("the connection to PostgreSQL is lost") }
         // With TLS an answer may have left the socket, and not be read yet: poll doesn't see that.

@@ -14,7 +14,7 @@ package struct PostgreSQLError: Error, Equatable, CustomStringConvertible {
 
     package var description: String { state.isEmpty ? message : "\(message) (SQLSTATE \(state))" }
 
-    /// Whether PostgreSQL's words hold these.
+    /// Whether PostgreSQL's message holds these words.
     package func says(_ words: String) -> Bool {
         let (bytes, wanted) = (Array(message.utf8), Array(words.utf8))
         return bytes.indices.contains { bytes[$0...].starts(with: wanted) }

@@ -4,7 +4,7 @@ import Glibc
 /// Why a text has no QR code.
 package enum QRCodeError: Error, Equatable, CustomStringConvertible {
     case empty
-    /// More than the largest code holds at this level.
+    /// The text is longer than the largest code holds at this level.
     case tooLong(bytes: Int, maximum: Int)
     case noMemory
 
@@ -47,7 +47,7 @@ package struct QRCode: Equatable, Sendable {
 
     /// Modules of one side, without the quiet zone: 21 to 177.
     package let width: Int
-    /// Row by row.
+    /// Whether each module is dark, row by row.
     private let isDark: [Bool]
 
     package init(_ text: String, level: Level = .low) throws(QRCodeError) {

@@ -67,7 +67,7 @@ package actor EventLoop {
 /// `@unchecked Sendable`: `base`, the events, `spare`, `turns` and `waits` are touched by the loop's thread only, after
 /// `init`.
 final class LoopExecutor: SerialExecutor, @unchecked Sendable {
-    /// Owned for the life of the process: there is one loop and it never ends.
+    /// The libevent loop, owned for the life of the process: there is one and it never ends.
     let base: OpaquePointer
     private let wakeDescriptor: CInt
     private var wakeEvent: OpaquePointer!
@@ -77,10 +77,10 @@ final class LoopExecutor: SerialExecutor, @unchecked Sendable {
     private var spare: [UnownedJob] = []
     // Lent to nobody, as `Stream.output`.
     @exclusivity(unchecked) fileprivate var turns = LoopTurns()
-    /// Asked after each event. Empty but for tests.
+    /// The waits, asked after each event. Empty but for tests.
     var waits: [Wait] = []
     private var thread = pthread_t()
-    /// Set by the loop's thread before it runs any job; other threads only compare it with their own.
+    /// The loop's thread, set by it before it runs any job; other threads only compare it with their own.
     private let threadID = Atomic<UInt>(0)
 
     private struct Waiting: Sendable {

@@ -8,8 +8,8 @@ import Glibc
 @EventLoop
 final class LoopEvent {
     private var event: OpaquePointer!
-    /// Called on the loop's thread only, so without its isolation: to look for that at each event costs more than most of
-    /// what they bring.
+    /// The action, called on the loop's thread only, so without its isolation: to look for that at each event
+    /// costs more than most of what they bring.
     private nonisolated(unsafe) let action: (Int16) -> Void
 
     /// Makes an event of libevent.
@@ -73,7 +73,7 @@ final class LoopEvent {
 }
 
 extension timeval {
-    /// Durations below zero are zero.
+    /// Makes a time from a duration; durations below zero are zero.
     init(_ duration: Duration) {
         let (seconds, attoseconds) = duration.components
         self.init(tv_sec: Int(max(0, seconds)), tv_usec: Int(max(0, attoseconds / 1_000_000_000_000)))

@@ -52,9 +52,9 @@ package final class Stream {
 
     private let descriptor: Descriptor
     private var readEvent: LoopEvent!
-    /// Made at the first write that the kernel didn't take whole.
+    /// The event of writing, made at the first write that the kernel didn't take whole.
     private var writeEvent: LoopEvent?
-    /// Made at the first rest.
+    /// The event of the peer's end while reading rests, made at the first rest.
     private var endEvent: LoopEvent?
     @exclusivity(unchecked) private var isReading = true
     @exclusivity(unchecked) private var closesWhenFlushed = false
@@ -62,7 +62,7 @@ package final class Stream {
     @exclusivity(unchecked) private var output: [UInt8] = []
     @exclusivity(unchecked) private var sentCount = 0
 
-    /// Nothing read for that long ends the stream; `nil`: it may be silent for ever.
+    /// The time after which the stream ends if nothing is read; `nil`: it may be silent for ever.
     package var idleTimeout: Duration? {
         get { Stream.duration(idleMilliseconds) }
         set {
@@ -70,14 +70,15 @@ package final class Stream {
             if isReading, isOpen { readEvent.add(milliseconds: idleMilliseconds) }
         }
     }
-    /// Nothing taken by the peer for that long, while something waits for it, ends the stream.
+    /// The time after which the stream ends if the peer takes nothing of what waits for it.
     package var sendTimeout: Duration? {
         get { Stream.duration(sendMilliseconds) }
         set { sendMilliseconds = Stream.milliseconds(newValue) }
     }
 
-    /// Small, since there are many streams; the largest: no end.
+    /// Milliseconds in a small number, since there are many streams; the largest: no end.
     private var idleMilliseconds = UInt32.max
+    /// Milliseconds in the form of ``idleMilliseconds``.
     private var sendMilliseconds: UInt32 = 60_000
 
     private static func milliseconds(_ duration: Duration?) -> UInt32 {

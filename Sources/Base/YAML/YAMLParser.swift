@@ -1,7 +1,7 @@
 import CYAML
 
 extension YAMLNode {
-    /// Lists and mappings within each other.
+    /// The most lists and mappings within each other.
     package static let deepest = 32
 
     /// Reads the tree of a text that holds one YAML 1.1 document at most; `nil` for a text without a value.
