@@ -32,7 +32,7 @@ final class Demo {
 
     init(tor: String) { self.tor = tor }
 
-    /// True if every step was verified.
+    /// Runs the demo, and returns whether every step was verified.
     func run() async -> Bool {
         var isVerified = false
         do {

@@ -53,7 +53,7 @@ struct DoctorCommand: AsyncParsableCommand {
         guard await examine() else { throw ExitCode(1) }
     }
 
-    /// Whether nothing failed.
+    /// Runs all checks, and returns whether nothing failed.
     @EventLoop
     private func examine() async -> Bool {
         let paper = DoctorPaper(json ? .json : report ? .report : .text)

@@ -55,7 +55,7 @@ extension NodeSocket {
         throw failure(answer, refusal: refusal)
     }
 
-    /// The phone book has seven thousand.
+    /// The most values of an answer; the phone book has seven thousand.
     private static let mostValues = 100_000
 
     /// Returns the reason why a call was refused, with the exit status of its kind.

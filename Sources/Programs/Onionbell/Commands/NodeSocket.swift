@@ -26,7 +26,7 @@ struct NodeSocket {
         throw fail("no node runs here: there is no \(path)", status: 69)
     }
 
-    /// Whether the socket is there and this user may use it. A node that was killed has left it.
+    /// Whether the socket is there and this user may use it. A node that was killed leaves it behind.
     static func isOpen(in stateDirectory: String) -> Bool {
         access(StateDirectory.statusSocket(in: stateDirectory), R_OK | W_OK) == 0
     }

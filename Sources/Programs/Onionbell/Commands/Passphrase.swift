@@ -57,7 +57,7 @@ struct PassphraseFileOption: ParsableArguments {
 
     /// Returns the passphrase of the file, or asks for it.
     ///
-    /// - Parameter isNew: Whether it is chosen now: then it is asked for twice, and must not be short.
+    /// - Parameter isNew: Whether it is a new passphrase: it is asked for twice, and must not be short.
     func secret(isNew: Bool) throws -> Secret {
         let secret = try passphraseFile.map { try Passphrase.read(from: $0) } ?? Passphrase.ask()
         guard isNew else { return secret }

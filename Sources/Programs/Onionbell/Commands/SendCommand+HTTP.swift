@@ -81,7 +81,7 @@ extension HTTPResponse {
 }
 
 extension MobileMessage.Kind {
-    /// Bisq 2's word for it.
+    /// Bisq 2's word for this kind of message.
     fileprivate var category: ConnectMessage.Category {
         switch self {
         case .trade: .tradeUpdate

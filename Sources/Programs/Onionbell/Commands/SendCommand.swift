@@ -16,7 +16,7 @@ enum SendForm: String, CaseIterable, ExpressibleByArgument {
     /// A request as Bisq 2 sends it to its relay today: `POST /v1/...`.
     case bisq2
 
-    /// The onion service's port for it.
+    /// The onion service's port for this form.
     var port: UInt16 {
         switch self {
         case .p2p: 9999

@@ -79,7 +79,7 @@ enum Judgement {
         )
     }
 
-    /// Judges the clock by what tor's relays and its consensus say.
+    /// Judges the clock by what tor's relays and consensus say.
     ///
     /// - Parameter now: seconds since 1970.
     static func clock(_ view: ClockView, now: Int64) -> Finding {

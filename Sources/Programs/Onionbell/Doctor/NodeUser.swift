@@ -14,7 +14,7 @@ struct NodeUser: Equatable {
         self.groups = groups
     }
 
-    /// This process.
+    /// The user of this process.
     static var current: NodeUser {
         var groups = [gid_t](repeating: 0, count: 1024)
         let count = getgroups(CInt(groups.count), &groups)

@@ -35,7 +35,7 @@ struct ConfigurationChoices {
     /// Returns the path by which the configuration names a file that lies with the other credentials.
     static func credentialPath(_ name: String) -> String { "\(SettingsReader.credentialsDirectory)/\(name)" }
 
-    /// Debian's tor listens there.
+    /// The control socket of Debian's tor.
     static let systemControl = "unix:/run/tor/control"
 
     /// The files of credentials, each with the setting that names it.

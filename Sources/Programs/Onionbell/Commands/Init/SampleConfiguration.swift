@@ -12,16 +12,16 @@ struct SampleConfiguration {
     /// A line, and which setting stands on it.
     private struct Line {
         var text: String
-        /// `tor.mode`, `apps[0].key_file`; `nil` for comments, headings and empty lines.
+        /// The setting's key, `tor.mode` or `apps[0].key_file`; `nil` for comments, headings and empty lines.
         var key: String?
         var indentation = 0
-        /// The name, of a heading as well.
+        /// The name of the setting, or of the heading.
         var name = ""
-        /// Changed from what the sample has.
+        /// Whether the line is changed from what the sample has.
         var isChanged = false
 
         var isOff: Bool { text.drop { $0 == " " }.hasPrefix("#") }
-        /// `apps[0]`; `nil`: it stands in no list.
+        /// The list's item in which the line stands, as `apps[0]`; `nil`: the line stands in no list.
         var item: Substring? {
             key?.lastIndex(of: "]").map { key![...$0] }
         }
@@ -98,7 +98,7 @@ struct SampleConfiguration {
         return line.isChanged || Self.withoutDefault.contains(line.name)
     }
 
-    /// Every setting in it, in its order.
+    /// The keys of all settings, in the sample's order.
     var keys: [String] { lines.compactMap(\.key) }
 
     /// Returns the key of the first app of this gateway, as `apps[3]`, also when it is off.

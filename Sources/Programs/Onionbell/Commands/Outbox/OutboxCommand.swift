@@ -47,7 +47,7 @@ struct OutboxSelection: ParsableArguments {
         guard sequences.count <= 1000 else { throw ValidationError("1000 numbers at a time") }
     }
 
-    /// The body as a call has it.
+    /// The selection as a call's body has it.
     var body: JSON {
         guard sequences.isEmpty else { return ["sequences": .array(sequences.map { .integer($0) })] }
         var members = JSON.Object()

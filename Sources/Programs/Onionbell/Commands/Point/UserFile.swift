@@ -4,7 +4,7 @@ import Reactor
 /// A text file of somebody else's program: it keeps its owner, group and mode when its text changes.
 struct UserFile {
     let path: String
-    /// Empty for a file that is not there yet.
+    /// The file's text; empty for a file that is not there yet.
     let text: String
     private let owner: stat
 

@@ -13,7 +13,7 @@ final class ReceiveRun {
         var tor: WatchTor.Source
         /// The point from which the first connection of a book begins that knows no message.
         var since: String
-        /// Fetch what lies there, and end.
+        /// Whether to fetch the messages that lie there, and end.
         var isOnce: Bool
         var pingInterval: Duration
         /// The longest time for a connection.

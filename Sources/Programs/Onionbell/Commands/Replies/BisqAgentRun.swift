@@ -17,7 +17,7 @@ final class BisqAgentRun {
         var programs: [String: String]
         /// The time limit for one program.
         var limit: Duration
-        /// Do what waits, and end.
+        /// Whether to handle the replies that wait, and end.
         var isOnce: Bool
         var deadline: Duration
         var isJSON: Bool

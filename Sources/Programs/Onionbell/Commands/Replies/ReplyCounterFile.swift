@@ -34,7 +34,7 @@ final class ReplyCounterFile {
 
     private let path: String
     private let lock: FileLock
-    /// Tells channels apart, and leads to none.
+    /// A mark that tells channels apart, and leads to none.
     private let mark: String
 
     private static let longest = 4096

@@ -22,7 +22,7 @@ final class ReplyLine {
             }
         }
 
-        /// No other try helps.
+        /// Whether no other try helps.
         var isFinal: Bool {
             if case .refused(let status) = self { [400, 401, 404, 413].contains(status) } else { false }
         }
