@@ -10,6 +10,8 @@ extension Backlog {
         reached[LaneID(app: app, host: lane.host)] = nil
     }
 
+    /// Gives the rows of an app's lanes to another app.
+    ///
     /// - Parameters:
     ///   - host: `nil`: any.
     ///   - shards: Of a database that other nodes use; `nil`: all.
@@ -43,7 +45,8 @@ extension Backlog {
         }
     }
 
-    /// Other nodes have put something there, or it has more shards: some have lower numbers than what was handed out.
+    /// Forgets up to where rows were handed out. Other nodes have put rows there, or it has more shards: some
+    /// rows have lower numbers than what was handed out.
     func goBack() { reached = [:] }
 
     func goBack(_ lane: LaneID, _ rank: Int, before sequence: Int64) {

@@ -92,7 +92,7 @@ final class Backlog {
         }
     }
 
-    /// After a crash a device may have earlier ones in the backlog and later ones beside it: all go there.
+    /// Moves the later rows of a device into the backlog, where a crash may have left its earlier ones.
     private func takeStragglers(_ connection: borrowing Connection) throws(StoreError) {
         var stragglers: [(sequence: Int64, token: Digest, notBefore: Int64)] = []
         do {
@@ -135,7 +135,7 @@ final class Backlog {
 
     // MARK: In
 
-    /// - Returns: `false`: there are as many of the device as may be.
+    /// Adds a row; returns `false` if there are as many of the device as may be.
     func add(_ request: StoreRequest, room: Int, at sequence: Int64) throws(StoreError) -> Bool {
         let token = request.digests.token
         let device = try state(of: token)
@@ -164,7 +164,7 @@ final class Backlog {
         try move.run()
     }
 
-    /// All of a device wait until then.
+    /// Lets all rows of a device wait until then.
     func spare(_ token: Digest, until notBefore: Int64) throws(StoreError) {
         try spare.bind(1, token)
         try spare.bind(2, notBefore)
@@ -201,7 +201,7 @@ final class Backlog {
         try putOff.run()
     }
 
-    /// One that is not here was put off: those of its device that are wait as long.
+    /// Puts off the rows of a device as long as its notification that is not in the backlog.
     func putOff(behind sequence: Int64, until notBefore: Int64) throws(StoreError) {
         guard notBefore > 0 else { return }
         try putOffBehind.bind(1, sequence)
@@ -325,7 +325,7 @@ final class Backlog {
         return found
     }
 
-    /// About the oldest: the first of each kind.
+    /// Returns the earliest time of acceptance, about: of the first row of each kind.
     private func oldest(of lane: LaneID) throws(StoreError) -> Int64 {
         var oldest = Int64.max
         for rank in 0..<Backlog.ranks {

@@ -34,6 +34,8 @@ extension StoreTable.Column {
     /// True if both stores have it.
     fileprivate var isCopied: Bool { if case .database = kind { false } else { true } }
 
+    /// Reads a column's value.
+    ///
     /// - Parameter owner: The row that it is sealed for.
     func value(
         _ index: Int32, of row: borrowing Statement, _ owner: Sealed.Owner
@@ -70,10 +72,10 @@ extension StoreTable {
             + "ON CONFLICT DO NOTHING"
     }
 
-    /// Whether its texts are sealed for their mailbox.
+    /// Whether the table's texts are sealed for their mailbox.
     var isOfMessages: Bool { name == "mailbox_message" || name == "mailbox_delayed" }
 
-    /// The row that a text in such a column is sealed for.
+    /// Returns the row that a text in such a column is sealed for.
     ///
     /// - Parameters:
     ///   - row: Has all columns that are copied, in their order.

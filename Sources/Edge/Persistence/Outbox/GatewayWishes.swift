@@ -56,7 +56,7 @@ final class GatewayWishes {
 
     func all() throws(StoreError) -> [DeviceWish] { try GatewayWishes.rows(of: wishes) }
 
-    /// All that a statement finds: digest, app, host, since, until.
+    /// Reads all rows that a statement finds: digest, app, host, since, until.
     static func rows(of wishes: borrowing Statement) throws(StoreError) -> [DeviceWish] {
         var found: [DeviceWish] = []
         defer { wishes.reset() }
@@ -72,7 +72,9 @@ final class GatewayWishes {
 
     // MARK: Lanes
 
-    /// - Parameter record: `nil`: it stands as a new one.
+    /// Writes the record of a lane.
+    ///
+    /// - Parameter record: `nil`: the lane stands as a new one.
     func set(_ record: LaneRecord?, of lane: LaneID) throws(StoreError) {
         guard let record else {
             try dropLane.bind(1, lane.app)

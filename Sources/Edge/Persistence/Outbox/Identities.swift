@@ -8,7 +8,8 @@ final class Identities {
     private let oldest: Statement
     private let delete: Statement
 
-    /// `nil`: nobody else adds any, and ``known`` has them all.
+    /// The store's part that other nodes use; `nil`: nobody else adds any identity, and ``known`` has them
+    /// all.
     private let sharing: Sharing?
     // Lent to nobody, as `Stream.output`.
     @exclusivity(unchecked) private var known = KnownIdentities()
@@ -19,10 +20,12 @@ final class Identities {
     private var forgottenBefore: Int64 = 0
     private var storedSinceForgetting = 0
 
-    /// How many identities one commit forgets, so that no commit is held up for long; or twice as many as came since.
+    /// The number of identities that one commit forgets, so that no commit is held up for long; or twice as
+    /// many as came since.
     private static let forgottenAtOnce = 5000
     private static let forgottenPage = 500
-    /// Beyond that many the oldest are forgotten before their time: 24 MB of memory at most.
+    /// The most identities that are kept, in 24 MB of memory at most. Beyond it the oldest are forgotten
+    /// before their time.
     private static let mostIdentities = 2_000_000
 
     /// The code in place of an ending, while a door keeps the notification in tables of its own.
@@ -57,7 +60,7 @@ final class Identities {
         try readAll(connection)
     }
 
-    /// Page by page: a database sends all that a statement finds at once.
+    /// Reads all rows page by page: a database sends all that a statement finds at once.
     private func readAll(_ connection: borrowing Connection) throws(StoreError) {
         let rows = try Statement(
             "SELECT sequence, digest, accepted_at FROM identity WHERE sequence > ? ORDER BY sequence LIMIT ?",
@@ -81,7 +84,8 @@ final class Identities {
 
     private static let page: Int64 = 20_000
 
-    /// All that were remembered at the start. Only the first call has them: they are read once, and kept by one.
+    /// Takes all identities that were remembered at the start. Only the first call has them: they are read
+    /// once, and kept by one.
     func takeFilter(_ connection: borrowing Connection) throws(StoreError) -> IdentityFilter {
         // Where others accept as well, nothing that one node knows is all.
         if sharing?.owned == .all, !hasFilter { try readAll(connection) }
@@ -173,10 +177,10 @@ final class Identities {
         try look(for: identity) { $0 }
     }
 
-    /// A door has it in tables of its own.
+    /// Notes that a door has the notification in tables of its own.
     func keep(_ sequence: Int64) throws(StoreError) { try end(sequence, Identities.kept) }
 
-    /// The usual end of one that was kept.
+    /// Notes the usual end of a notification that a door kept: delivered.
     func deliver(_ sequence: Int64) throws(StoreError) { try end(sequence, nil) }
 
     private func end(_ sequence: Int64, _ code: Int64?) throws(StoreError) {
@@ -188,7 +192,7 @@ final class Identities {
         try end.run()
     }
 
-    /// Writes down another end than the usual one.
+    /// Writes down how a notification ended, other than delivered.
     func finish(_ sequence: Int64, _ ending: Ending) throws(StoreError) {
         try sharing?.rows.write()
         try end.bind(1, ending.code)

@@ -21,7 +21,7 @@ package struct DatabaseReport: Equatable, Sendable {
     package var withoutOwner = 0
     /// How far this machine's clock is ahead of the database's.
     package var clockAhead = Duration.zero
-    /// The time from a question to its answer: the median of some.
+    /// The time from a question to its answer: the median of several.
     package var roundTrip = Duration.zero
 
     /// One that has the right to change the store, or had it lately.

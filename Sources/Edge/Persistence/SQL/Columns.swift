@@ -42,6 +42,8 @@ extension Notification {
 }
 
 extension LaneID {
+    /// Makes the lane of a row from its columns.
+    ///
     /// - Parameter host: `nil`: as the flags say.
     init(app: String, flags: Flags, host: String?) {
         self.init(
@@ -64,6 +66,8 @@ extension BisqContent {
 }
 
 extension PreparedPush {
+    /// Makes the push from the columns of its row.
+    ///
     /// - Parameter fields: ``fieldLines`` of what was stored.
     init(flags: Flags, body: String, fields: String, collapseID: String?) {
         let payload: Payload

@@ -38,7 +38,7 @@ package struct Connection: ~Copyable {
 
     // MARK: One value
 
-    /// The first column of the first row.
+    /// Returns the first column of the first row; `nil`: there is no row.
     func firstText(_ sql: String) throws(StoreError) -> String? {
         let statement = try Statement(sql, on: self)
         return try statement.step() ? statement.text(0) : nil

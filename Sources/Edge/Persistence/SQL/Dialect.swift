@@ -2,23 +2,24 @@
 package protocol Dialect: Sendable {
     // MARK: Expressions
 
-    /// The bytes of a column of sealed text, as it was before.
+    /// Returns SQL for the bytes that a column's text has without its seal.
     func size(of column: String) -> String
 
-    /// The larger one.
+    /// Returns SQL for the larger of two values.
     func larger(_ left: String, _ right: String) -> String
 
-    /// The address of a row's mailbox, where its text is sealed for that; NULL elsewhere.
+    /// Returns SQL for the address of a row's mailbox, where its text is sealed for that; NULL elsewhere.
     func address(of table: String) -> String
 
     // MARK: Other nodes
 
-    /// The condition that this node may claim a row of the backlog: another one may have it, or has just put it there.
+    /// Returns the condition, which begins with `AND`, that this node may claim a row of the backlog. Another
+    /// node may have the row, or has just put it there. Empty where there are no other nodes.
     ///
     /// - Parameter index: Of the value, ``Shards/bits``.
     func andHeld(_ index: Int) -> String
 
-    /// The condition for rows of other tables, whoever put them there.
+    /// Returns the same condition for rows of other tables, whoever put them there.
     func andOwn(_ index: Int) -> String
 
     /// Locks the rows of a query until the commit; `nil`: a transaction has the whole store anyway.
@@ -35,19 +36,19 @@ package protocol Dialect: Sendable {
     /// True if the table `lane` counts the rows of the backlog.
     var countsLanes: Bool { get }
 
-    /// The type of a column; `nil`: the engine has none of this kind.
+    /// Returns the type of a column; `nil`: the engine has no columns of this kind.
     func type(of kind: StoreTable.Column.Kind) -> String?
 
-    /// The type and the rule of a column whose numbers the table gives, the key.
+    /// Returns the type and the rule of the key column whose numbers the table gives.
     func numbered(_ counter: RowCounter) -> String
 
-    /// The words behind the columns of a table.
+    /// Returns the words behind the columns of a table.
     func ending(of table: StoreTable) -> String
 
-    /// The words for a file, or those for a database.
+    /// Returns the words for a file, or those for a database.
     func pick<Value>(_ words: PerDialect<Value>) -> Value
 
-    /// A query for the last number that a table has given to a row.
+    /// Returns a query for the last number that a table has given to a row.
     func lastNumber(of table: String, _ counter: RowCounter) -> String
 
     /// Statements after which a table gives higher numbers than this; `nil`: it does so by itself, since its rows have it.

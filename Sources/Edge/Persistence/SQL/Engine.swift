@@ -15,7 +15,7 @@ package protocol Engine: Sendable {
     /// a store before ``EngineConnection/endCopy()``.
     func beginCopy() throws(StoreError) -> any EngineConnection
 
-    /// The failure of an opening, with what to do about it.
+    /// Returns the failure of an opening, with what to do about it.
     func explained(_ error: StoreError) -> StoreError
 
     /// Words about what a node that was killed has left; `nil`: nothing, or nothing that matters.
@@ -45,12 +45,12 @@ package struct StorePlace: Sendable {
 
 /// The purpose for which a store is opened.
 package enum StoreAccess: Sendable {
-    /// Beside the node that runs.
+    /// A look beside the node that runs.
     case reading
-    /// A look in place of a node that is stopped: of a file nothing is changed, and nothing is made beside
+    /// A look in place of a node that is stopped: nothing of a file is changed, and nothing is made beside
     /// it.
     case inspecting
-    /// Beside the node: what it reads anew each time.
+    /// A change beside the node that runs, of what the node reads anew each time.
     case changing
     /// The work of one node of several.
     case sharing

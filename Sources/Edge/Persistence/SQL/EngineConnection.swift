@@ -7,8 +7,10 @@ package protocol EngineConnection: AnyObject {
     /// Seals what strangers could read or change in the store; `nil`: only the node's user gets at it.
     var seal: AES256SIV? { get }
 
-    /// - Parameter room: Bytes for texts and blobs of one run, which then cost no memory of their own, if the engine copies
-    ///   them. All values of such a statement are bound anew for each run.
+    /// Prepares a statement.
+    ///
+    /// - Parameter room: Bytes for texts and blobs of one run, which then cost no memory of their own, if the
+    ///   engine copies them. All values of such a statement are bound anew for each run.
     func statement(_ sql: String, room: Int) throws(StoreError) -> any EngineStatement
 
     /// Runs statements that bring no rows.
@@ -22,7 +24,7 @@ package protocol EngineConnection: AnyObject {
     func begin() throws(StoreError)
     func commit() throws(StoreError)
 
-    /// Ends the transaction, if there still is one.
+    /// Rolls back the transaction, if there still is one.
     func rollback()
     var isInTransaction: Bool { get }
 
@@ -49,18 +51,18 @@ package protocol EngineConnection: AnyObject {
     /// Holds up others that make tables just now, until the end of the transaction.
     func lockTables() throws(StoreError)
 
-    /// The sentences of the engine's own check, at most 90.
+    /// Returns the sentences of the engine's own check, at most 90.
     func faults() throws(StoreError) -> [String]
 
     /// Overwrites what was deleted, wherever it still lies, as far as nobody reads it just now.
     func sweep() throws(StoreError)
 
-    /// The copy is whole: from now on it is a store.
+    /// Makes a store of the copy, which is whole.
     func endCopy() throws(StoreError)
 
     // MARK: A node's own connection
 
-    /// A node has read the store, and begins its work.
+    /// Begins the work of a node, which has read the store.
     ///
     /// - Parameter isAnew: The store was written anew while the node ran (``StoreStanding/anew(reason:)``).
     func beginRun(isAnew: Bool) throws(StoreError)
@@ -68,7 +70,7 @@ package protocol EngineConnection: AnyObject {
     /// Looks whether what is committed here is where the next start will read it.
     func look() -> StoreStanding
 
-    /// The part of a store that several nodes use; `nil`: nobody else uses it.
+    /// Returns the part of a store that several nodes use; `nil`: nobody else uses it.
     func sharing(on connection: borrowing Connection) throws(StoreError) -> Sharing?
 
     /// Connections that are made from now on go there: its password is another one.

@@ -8,7 +8,7 @@ package protocol EngineStatement: AnyObject {
     func bind(_ index: Int32, _ value: Int64) throws(StoreError)
     func bind(_ index: Int32, text: String) throws(StoreError)
     func bind(_ index: Int32, bytes: [UInt8]) throws(StoreError)
-    /// 16 bytes, big-endian.
+    /// Binds 16 bytes, big-endian.
     func bind(_ index: Int32, high: UInt64, low: UInt64) throws(StoreError)
 
     // MARK: Running
@@ -27,9 +27,9 @@ package protocol EngineStatement: AnyObject {
     func name(_ column: Int32) -> String
     func isNull(_ column: Int32) -> Bool
     func integer(_ column: Int32) -> Int64
-    /// Empty where the column is NULL.
+    /// Returns the text of a column; empty where the column is NULL.
     func text(_ column: Int32) -> String
     func bytes(_ column: Int32) -> [UInt8]
-    /// 16 bytes, big-endian; zeros when the column holds anything else.
+    /// Returns 16 bytes, big-endian; zeros when the column holds anything else.
     func pair(_ column: Int32) -> (high: UInt64, low: UInt64)
 }

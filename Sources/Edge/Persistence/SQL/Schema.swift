@@ -19,7 +19,7 @@ package enum Schema {
             collapse_id, android, host
         """
 
-    /// The tables that have what waits.
+    /// The tables of the notifications that wait.
     static let waitingTables = ["notification", "backlog"]
 
     /// SQL for the rows of both.
@@ -28,18 +28,18 @@ package enum Schema {
         return "(\(tables.joined(separator: " UNION ALL "))) AS waiting"
     }
 
-    /// SQL for whether a notification with that number waits.
+    /// Returns SQL for whether a notification with that number waits.
     static func waits(_ sequence: String) -> String {
         let tables = waitingTables.map { "EXISTS (SELECT 1 FROM \($0) WHERE sequence = \(sequence))" }
         return "(\(tables.joined(separator: " OR ")))"
     }
 
-    /// SQL for the host of a row's lane as ``LaneHost/key``.
+    /// Returns SQL for the host of a row's lane as ``LaneHost/key``.
     package static func hostKey(_ row: String = "") -> String {
         "coalesce(\(row)host, iif(\(row)flags & 1, 'sandbox', ''))"
     }
 
-    /// SQL for the bytes of a row as the node counts them.
+    /// Returns SQL for the bytes of a row as the node counts them.
     package static func size(_ row: String = "", in dialect: any Dialect) -> String {
         let size = { dialect.size(of: row + $0) }
         return "\(size("token")) + \(size("message")) + coalesce(\(size("android")), 0)"
@@ -112,7 +112,7 @@ package enum Schema {
         tables.map { $0.statements(in: dialect) }.joined()
     }
 
-    /// The refusal of a file of another format: what it is, and what to do.
+    /// Returns the refusal of a file of another format: what it is, and what to do.
     package static func otherVersion(_ version: Int64) -> StoreError {
         guard version != 0 else { return StoreError(refused: "not an outbox of onionbell") }
         return StoreError(

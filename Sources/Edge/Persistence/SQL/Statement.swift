@@ -6,8 +6,10 @@ struct Statement: ~Copyable {
     private let engine: any EngineStatement
     private let seal: AES256SIV?
 
-    /// - Parameter room: Bytes for texts and blobs of one run, which then cost no memory of their own. All values of
-    ///   such a statement are bound anew for each run.
+    /// Prepares a statement.
+    ///
+    /// - Parameter room: Bytes for texts and blobs of one run, which then cost no memory of their own. All
+    ///   values of such a statement are bound anew for each run.
     init(_ sql: String, on connection: borrowing Connection, room: Int = 0) throws(StoreError) {
         engine = try connection.engine.statement(sql, room: room)
         seal = connection.engine.seal
@@ -22,7 +24,7 @@ struct Statement: ~Copyable {
         try engine.bind(index, text: value)
     }
 
-    /// 16 bytes, big-endian.
+    /// Binds 16 bytes, big-endian.
     func bind(_ index: Int32, high: UInt64, low: UInt64) throws(StoreError) {
         try engine.bind(index, high: high, low: low)
     }
@@ -31,14 +33,14 @@ struct Statement: ~Copyable {
         try engine.bind(index, high: digest.high, low: digest.low)
     }
 
-    /// `nil`: NULL.
+    /// Binds bytes; `nil`: NULL.
     func bind(_ index: Int32, bytes: [UInt8]?) throws(StoreError) {
         guard let bytes else { return try engine.bindNull(index) }
         try engine.bind(index, bytes: bytes)
     }
 
-    /// Text that is sealed where strangers could read it, and written as it is elsewhere: nobody else reads the store there,
-    /// and what is deleted in it is gone.
+    /// Binds a text: sealed where strangers could read it, and as it is elsewhere. There nobody else reads
+    /// the store, and what is deleted in it is gone.
     ///
     /// - Parameters:
     ///   - context: Of the column; what was sealed for another one is not opened.
@@ -97,10 +99,10 @@ struct Statement: ~Copyable {
 
     func bytes(_ column: Int32) -> [UInt8] { engine.bytes(column) }
 
-    /// 16 bytes, big-endian; zeros when the column holds anything else.
+    /// Returns 16 bytes, big-endian; zeros when the column holds anything else.
     func pair(_ column: Int32) -> (high: UInt64, low: UInt64) { engine.pair(column) }
 
-    /// NULL is empty, as without a seal.
+    /// Returns the text of a column, opened where texts are sealed; NULL is empty, as without a seal.
     ///
     /// - Throws: It was sealed under another key, for another column or for another row.
     func sealedText(

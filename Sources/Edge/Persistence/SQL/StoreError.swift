@@ -34,6 +34,8 @@ package struct StoreError: Error, Equatable, CustomStringConvertible {
     let code: Int32?
     package let description: String
 
+    /// Makes the error from its parts.
+    ///
     /// - Parameter description: All that a person is told.
     package init(
         _ kind: Kind, _ operation: Operation, _ message: String, code: Int32?, description: String
@@ -45,11 +47,13 @@ package struct StoreError: Error, Equatable, CustomStringConvertible {
         self.description = description
     }
 
-    /// A failure that the node has found, and no engine.
+    /// Makes a failure that the node has found, and no engine.
     package init(_ kind: Kind, _ operation: Operation, _ message: String) {
         self.init(code: kind.customaryCode, operation: operation, message: message, kind)
     }
 
+    /// Makes a refusal of the store.
+    ///
     /// - Parameter sentence: Why the node does not take the store.
     package init(refused sentence: String) { self.init(.refused, .open, sentence) }
 

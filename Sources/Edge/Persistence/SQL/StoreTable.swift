@@ -65,7 +65,8 @@ package struct StoreTable: Sendable {
             self.rule = rule
         }
 
-        /// A column for what a row is found by, or proven with, where strangers could change it. ``StoreCopy`` completes it.
+        /// Returns a column for what a row is found by, or proven with, where strangers could change it.
+        /// ``StoreCopy`` completes it.
         static func proof(_ name: String = "proof") -> Column {
             Column(name, .database("BYTEA NOT NULL DEFAULT ''"), .optional)
         }

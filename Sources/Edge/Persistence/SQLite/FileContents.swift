@@ -26,7 +26,8 @@ struct FileContents {
 
     init(path: String) { self.path = path }
 
-    /// Three calls of the system at most. What can't be seen now is seen by a later look.
+    /// Looks whether somebody has written into the file, by three system calls at most. A later look finds
+    /// what this one can't see.
     mutating func look(_ connection: SQLiteConnection) {
         guard !isWrittenOver, let before = connection.log(), before.moved == before.moving else { return }
         if before.frames > 0 && before.log_salts != before.salts || before.log_size < before.log_size_at_least

@@ -11,7 +11,8 @@ import Reactor
 enum FileRun {
     private static func path(of file: String) -> String { file + "-run" }
 
-    /// Before anybody opens a file, but to read beside the node that runs.
+    /// Checks that the log beside a file belongs to it. Called before anybody opens the file, but to read
+    /// beside the node that runs.
     ///
     /// A copy that was made in the same run has its number: whether it and the log fit, SQLite's own check says. That takes
     /// seconds with a million rows, and is made only where the file was changed after its log, as by whoever puts it there;

@@ -43,7 +43,7 @@ final class SQLiteConnection: EngineConnection {
         handle = try SQLiteConnection.open(path: path, for: .inspecting, isWhole: true)
     }
 
-    /// The index that an opening of the file makes.
+    /// Returns the path of the index that an opening of the file makes; `nil`: there is one.
     private static func indexToCome(_ path: String) -> String? {
         Glibc.access(path + "-shm", F_OK) == 0 ? nil : path + "-shm"
     }
@@ -72,7 +72,7 @@ final class SQLiteConnection: EngineConnection {
         return handle
     }
 
-    /// The address of a file that nobody changes, in the form that says so to SQLite.
+    /// Returns the address of a file that nobody changes, in the form that says so to SQLite.
     private static func immutable(_ path: String) -> String {
         var escaped = ""
         for byte in path.utf8 {
@@ -125,12 +125,13 @@ final class SQLiteConnection: EngineConnection {
         try prepared.run()
     }
 
-    /// Some errors have rolled back by themselves; then there is nothing left to roll back.
+    /// Rolls back the transaction. Some errors have rolled back by themselves; then there is nothing left to
+    /// roll back.
     func rollback() { if isInTransaction { try? execute("ROLLBACK") } }
 
     var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
-    /// The format is that already, and the page that it stands on is written anew.
+    /// Writes the format that is there already, so that the page that it stands on is written anew.
     func prove(wasFull: Bool) throws(StoreError) {
         try run(&proof, "PRAGMA user_version = \(Schema.version)")
     }

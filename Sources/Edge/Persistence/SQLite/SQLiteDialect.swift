@@ -34,7 +34,8 @@ struct SQLiteDialect: Dialect {
         }
     }
 
-    /// Rows that have no number of their own lie by their key.
+    /// Returns the words behind the columns. Rows without a number of their own are stored in the order of
+    /// their key.
     func ending(of table: StoreTable) -> String {
         if case .number = table.columns[0].kind { return " STRICT" }
         return table.hasKey ? " STRICT, WITHOUT ROWID" : " STRICT"

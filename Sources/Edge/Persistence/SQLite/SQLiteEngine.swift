@@ -12,7 +12,7 @@ struct SQLiteEngine: Engine {
         return try SQLiteConnection(path: path, for: access)
     }
 
-    /// A copy has another name until it is whole.
+    /// Makes the file of a copy, which has another name until it is whole.
     func beginCopy() throws(StoreError) -> any EngineConnection {
         guard access(path, F_OK) != 0 else { throw StoreCopy.taken("there is a file \(path)") }
         let connection = try SQLiteConnection(path: path + ".copy", for: .owning)
@@ -33,6 +33,6 @@ struct SQLiteEngine: Engine {
 }
 
 extension StorePlace {
-    /// A file of SQLite's at this path.
+    /// Returns the place of SQLite's file at this path.
     package static func file(_ path: String) -> StorePlace { StorePlace(SQLiteEngine(path: path)) }
 }

@@ -1,6 +1,8 @@
 import CSQLite
 
 extension StoreError {
+    /// Makes an error of SQLite's.
+    ///
     /// - Parameters:
     ///   - code: SQLite's extended result code.
     ///   - kind: `nil`: as the code says.

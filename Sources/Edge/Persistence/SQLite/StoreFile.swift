@@ -99,7 +99,8 @@ final class StoreFile {
         return isMissing ? .missing : .inPlace
     }
 
-    /// Bytes of the write-ahead log, which is more than nothing when its node was killed, or when it is another file's.
+    /// Returns the bytes of the write-ahead log: more than 0 when its node was killed, or when it is another
+    /// file's.
     static func logBytes(beside path: String) -> Int { Int(status(path + "-wal")?.st_size ?? 0) }
 
     // MARK: Written anew
@@ -113,7 +114,8 @@ final class StoreFile {
         try settle(directoryOf: path)
     }
 
-    /// Before a start: what an earlier run has saved is used where nothing else stands, and nobody decides between two.
+    /// Looks, before a start, for what an earlier run has saved. It is used where nothing else stands; nobody
+    /// decides between two.
     static func lookForSaved(_ path: String) throws(StoreError) {
         unlink(path + ".saving")
         guard status(saved(path)) != nil else { return }

@@ -31,6 +31,8 @@ final class Census {
             """, on: connection)
     }
 
+    /// Takes the census, if it is time.
+    ///
     /// - Returns: `nil`: it is not time yet.
     func take(for owner: [UInt8]) throws(StoreError) -> SharedNodes? {
         let begun = EventLoop.monotonicNanoseconds

@@ -5,12 +5,12 @@ import Relay
 
 /// Which shards are this node's.
 extension Database {
-    /// Nodes whose lease has not ended.
+    /// Returns the number of nodes whose lease has not ended.
     func living() throws(StoreError) -> Int {
         Int(try firstInteger("SELECT count(*) FROM node WHERE until > clock_timestamp()") ?? 1)
     }
 
-    /// Takes shards that nobody has, until this node has so many.
+    /// Takes shards that nobody has, until this node has `most`.
     ///
     /// - Returns: Whether it has any.
     @discardableResult

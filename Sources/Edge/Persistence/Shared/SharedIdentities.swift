@@ -97,7 +97,8 @@ final class SharedIdentities {
         return array
     }
 
-    /// One of those that the commit has got, or a new one: it may have forgotten what it knew at its beginning.
+    /// Takes one of the numbers that the commit has got, or a new one: it may have forgotten what it knew at
+    /// its beginning.
     func takeNumber() throws(StoreError) -> Int64 {
         if let number = numbers.popFirst() { return number }
         defer { nextNumber.reset() }
@@ -117,7 +118,7 @@ final class SharedIdentities {
 
     func enter(_ identity: Digest, at sequence: Int64) { sequences[identity] = sequence }
 
-    /// About how many identities there are.
+    /// Returns about how many identities there are.
     func remembered() throws(StoreError) -> Int {
         defer { estimate.reset() }
         return try estimate.step() ? max(0, Int(estimate.integer(0))) : 0
@@ -139,6 +140,6 @@ final class SharedIdentities {
         return true
     }
 
-    /// The commit has come to its end.
+    /// Forgets the commit's identities, at its end.
     func forget() { sequences = [:] }
 }

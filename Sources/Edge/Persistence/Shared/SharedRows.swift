@@ -51,7 +51,7 @@ final class SharedRows {
 
     // MARK: Gathering
 
-    /// Nothing of an earlier commit is left.
+    /// Drops what is left of an earlier commit.
     func drop() {
         stored.removeAll()
         late.removeAll()
@@ -81,7 +81,8 @@ final class SharedRows {
 
     // MARK: Writing
 
-    /// The database has it, with the running commit: before anything is asked of it that depends on these.
+    /// Writes all rows to the database, with the running commit. Called before anything is asked of it that
+    /// depends on these rows.
     func write() throws(StoreError) {
         try writeStored()
         try writeLate()
@@ -218,7 +219,7 @@ private struct WaitingArrays {
         for (index, column) in zip(Int32(1)..., columns) { statement.bind(index, column) }
     }
 
-    /// Behind the others.
+    /// Binds the ranks, behind the other columns.
     func bindRanks(to statement: PostgreSQLStatement) { statement.bind(Int32(columns.count) + 1, ranks) }
 
     mutating func removeAll() {

@@ -2,7 +2,7 @@ import Relay
 
 /// How what this node has put there for others came to its end.
 extension Sharing {
-    /// Which of these have ended.
+    /// Returns the ends of those of these notifications that have ended, by number.
     func find(_ awaited: [Int64]) throws(StoreError) -> [Int64: Share.End] {
         guard !awaited.isEmpty else { return [:] }
         try ends.bind(1, "{\(awaited.map(String.init).joined(separator: ","))}")

@@ -3,6 +3,8 @@ extension Sharing {
     /// The descriptor on which they come in.
     var socket: Int32? { database.connection.socket }
 
+    /// Takes the words that have come in.
+    ///
     /// - Returns: Whether any have come.
     func takeNotices() -> Bool { database.connection.takeNotices() }
 

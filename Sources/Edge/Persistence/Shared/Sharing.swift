@@ -129,6 +129,8 @@ package final class Sharing {
         given = (before.shards.union(shards), before.backlog + (free.isEmpty ? [] : try count(free)))
     }
 
+    /// Notes that the commit was made.
+    ///
     /// - Returns: The shards that it has given up.
     func committed() -> Shards {
         identities.forget()
@@ -139,6 +141,8 @@ package final class Sharing {
         return given.shards
     }
 
+    /// Notes that the commit was rolled back.
+    ///
     /// - Parameter isUnknown: It may have been made all the same.
     func rolledBack(isUnknown: Bool) {
         identities.forget()
@@ -150,7 +154,7 @@ package final class Sharing {
         given = nil
     }
 
-    /// A connection after one that was lost.
+    /// Notes that there is a connection after one that was lost.
     ///
     /// - Returns: The shards that a commit had given up whose answer was lost.
     func connected() -> Shards {
@@ -241,6 +245,8 @@ package final class Sharing {
         return true
     }
 
+    /// Marks as arrived what others have stored for these shards, at most ``arrivals`` rows.
+    ///
     /// - Returns: Whether there is more.
     private func arriveAll(in shards: Shards) throws(StoreError) -> Bool {
         try arrive.bind(1, bytes: shards.bits)
@@ -261,7 +267,7 @@ package final class Sharing {
         return TakeOver(shards: left.count, mayRepeat: try begun.step() ? Int(begun.integer(0)) : 0)
     }
 
-    /// How much there is in the backlog, by lane.
+    /// Counts what there is in the backlog, by lane.
     func count(_ shards: Shards) throws(StoreError) -> [LaneBacklog] {
         try counts.bind(1, bytes: shards.bits)
         defer { counts.reset() }

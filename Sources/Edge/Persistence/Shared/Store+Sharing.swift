@@ -46,9 +46,9 @@ extension Store {
         lost = nil
     }
 
-    /// The database went back: what waits there now for this node is not what it has counted. It comes in anew, as what
-    /// others have stored, but for what is in memory. What was counted and is there too is counted twice, and so asked
-    /// for in vain.
+    /// Marks what waits for this node, but for what is in memory, as stored by others: it comes in anew. The
+    /// database went back, so this is not what the node has counted. What was counted and is there too is
+    /// counted twice, and so asked for in vain.
     private func countAnew(_ sharing: Sharing) throws(StoreError) {
         let change = try Statement(
             """
@@ -83,7 +83,7 @@ extension Store {
         return made
     }
 
-    /// Another node may be in the way for a moment.
+    /// Commits, and tries again when another node was in the way, as it may be for a moment.
     private func commitInsistently(
         _ changes: [OutboxChange], _ writes: [DoorWrite]
     ) throws(StoreError) -> (results: [StoreResult], failures: [StoreError?]) {
