@@ -39,7 +39,7 @@ package struct StoredBitwardenDevices: Sendable {
         }
     }
 
-    /// The phones that something is for, each once, in the order of their registration.
+    /// Returns the phones that something is for, each once, in the order of their registration.
     ///
     /// - Parameter acting: the app installation that is left out.
     package func phones(

@@ -49,7 +49,7 @@ enum DoorTableKinds {
 
 /// Makes the tables of doors, or refuses those that are there.
 enum DoorSchema {
-    /// Within a transaction of its own.
+    /// Makes the tables of a door if they are not there, within a transaction of its own.
     static func prepare(
         _ kind: any DoorTables.Type, on connection: borrowing Connection
     ) throws(StoreError) {

@@ -25,7 +25,7 @@ package struct KeptTable: Sendable {
         self.rows = rows
     }
 
-    /// - Parameter rows: From outside; `nil`: there is no such table, or its rows are others.
+    /// Makes a table of rows from outside; `nil`: there is no such table, or its rows are others.
     package init?(_ name: String, rows: [[KeptValue]]) {
         guard let table = KeptTable.table(name)?.table,
             rows.count <= KeptTable.mostRows(of: name),
@@ -64,7 +64,7 @@ package struct KeptTable: Sendable {
             }
     }
 
-    /// The row that a text of it is sealed for in a database.
+    /// Returns the row that a text of it is sealed for in a database.
     fileprivate func owner(of row: [KeptValue]) -> Sealed.Owner {
         switch name {
         case "phone": if case .text(let name) = row[1] { return .phone(name: name) }

@@ -92,21 +92,22 @@ final class MailboxDelayedRows {
         return (Int(selectHeld.integer(0)), Int(selectHeld.integer(1)))
     }
 
-    /// Something new stands for it.
+    /// Removes the messages that a new one replaces.
     func forget(_ replaced: String, in mailbox: Int64, at address: Digest) throws(StoreError) {
         try deleteReplaced.bind(1, mailbox)
         try deleteReplaced.bind(2, sealed: replaced, as: Sealed.collapse, of: .mailboxReplaces(address))
         try deleteReplaced.run()
     }
 
-    /// The time of the first; `nil`: there is none.
+    /// Returns the time at which the first message is due; `nil`: there is none.
     func next() throws(StoreError) -> Int64? {
         defer { selectNext.reset() }
         guard try selectNext.step(), !selectNext.isNull(0) else { return nil }
         return selectNext.integer(0)
     }
 
-    /// - Returns: What is due, without its publisher: it waits no more. `nil`: somebody has changed it in the database.
+    /// Returns the messages that are due, without their publishers: they wait no more. A message is `nil` if
+    /// somebody has changed it in the database.
     func due(
         at time: Int64
     ) throws(StoreError) -> [(number: Int64, address: Digest, message: MailboxMessage?)] {

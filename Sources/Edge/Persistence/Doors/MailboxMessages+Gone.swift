@@ -1,6 +1,8 @@
 import Relay
 
 extension MailboxMessages {
+    /// Forgets the messages that have expired.
+    ///
     /// - Returns: What expired before anybody has acknowledged it, and what went with its mailbox.
     func forget(expiredBefore time: Int64, in store: Store) throws(StoreError) -> [KeptEnd] {
         var expired: [(number: Int64, sequence: Int64?, mailbox: Int64)] = []

@@ -86,6 +86,8 @@ final class MailboxMessages {
 
     // MARK: In
 
+    /// Puts a message into a mailbox.
+    ///
     /// - Parameter identity: What the outbox knows it by; `nil`: it does not come from there.
     func put(
         _ message: MailboxMessage, to address: Digest, keeping identity: Digest?,
@@ -154,7 +156,7 @@ final class MailboxMessages {
         return (Int(selectHeld.integer(0)), Int(selectHeld.integer(1)))
     }
 
-    /// The column `is_urgent` has 1 for what is urgent, and 2 more for what was published.
+    /// Binds the values of the column `is_urgent`: 1 for what is urgent, and 2 more for what was published.
     private func bind(published: Bool, to statement: borrowing Statement) throws(StoreError) {
         try statement.bind(2, published ? 2 : 0)
         try statement.bind(3, published ? 3 : 1)
@@ -176,7 +178,9 @@ final class MailboxMessages {
         try insert.run()
     }
 
-    /// - Returns: The end of one that nobody has acknowledged.
+    /// Deletes the oldest message of a mailbox.
+    ///
+    /// - Returns: The end of the message, if nobody has acknowledged it.
     private func deleteOldest(
         of mailbox: Int64, published: Bool, in store: Store
     ) throws(StoreError) -> KeptEnd? {
@@ -201,6 +205,8 @@ final class MailboxMessages {
 
     // MARK: Out
 
+    /// Returns the next messages of some mailboxes, in the order in which they came.
+    ///
     /// - Parameter places: Behind which number, of which mailbox.
     func messages(
         behind places: [MailboxPlace], at now: Int64, limit: Int
@@ -286,7 +292,7 @@ final class MailboxMessages {
         return try selectLast.step() ? selectLast.integer(0) : 0
     }
 
-    /// A reader's mailbox, and what it has acknowledged there.
+    /// Returns a reader's mailbox, and what it has acknowledged there.
     private func place(of reader: Int64) throws(StoreError) -> MailboxPlace? {
         try selectReader.bind(1, reader)
         defer { selectReader.reset() }
@@ -302,7 +308,8 @@ final class MailboxMessages {
         return (selectSeen.integer(0), selectSeen.integer(1))
     }
 
-    /// The first acknowledgement delivers; what all have acknowledged goes.
+    /// Notes what readers have acknowledged. The first acknowledgement delivers; what all have acknowledged
+    /// goes.
     ///
     /// - Returns: What is delivered by it.
     func acknowledge(_ number: Int64, by readers: [Int64], in store: Store) throws(StoreError) -> [KeptEnd] {

@@ -112,7 +112,7 @@ extension RegistrationFile {
         }
     }
 
-    /// - Returns: Whether it was there.
+    /// Removes a publisher; returns whether it was there.
     package func removePublisher(_ name: String, from mailbox: String) throws(StoreError) -> Bool {
         try DoorSchema.prepare(MailboxTables.self, on: connection)
         return try connection.transaction { () throws(StoreError) in

@@ -114,7 +114,7 @@ final class MailboxReplyRows {
         return replies
     }
 
-    /// The last replies of channels that have got any behind that number.
+    /// Returns the last replies of channels that have got any behind that number.
     func news(behind number: Int64) throws(StoreError) -> [MailboxReplyPlace] {
         try selectNews.bind(1, number)
         defer { selectNews.reset() }
@@ -201,7 +201,7 @@ extension StoredMailboxes {
         }
     }
 
-    /// The last replies of channels that have got any behind that number, whichever node took them.
+    /// Returns the last replies of channels that have got any behind that number, whichever node took them.
     package func replyNews(behind number: Int64) async throws(OutboxError) -> [MailboxReplyPlace] {
         try await file.read(MailboxTables.self) { tables throws(StoreError) in
             try tables.replies.news(behind: number)

@@ -127,7 +127,7 @@ final class MailboxTables: DoorTables {
 
     // MARK: Mailboxes
 
-    /// One that a later version shows otherwise is left out.
+    /// Returns the mailboxes, without those that a later version shows otherwise.
     func mailboxes() throws(StoreError) -> [Mailbox] {
         defer { selectMailboxes.reset() }
         var mailboxes: [Mailbox] = []
@@ -165,7 +165,7 @@ final class MailboxTables: DoorTables {
         return readers
     }
 
-    /// - Returns: `false`: there is one of this name, or there are too many.
+    /// Adds a mailbox; returns `false` if there is one of this name, or there are too many.
     func add(_ mailbox: Mailbox, address: Digest, addedAt: Int64) throws(StoreError) -> Bool {
         let known = try mailboxes()
         guard known.count(where: { $0.isPush == mailbox.isPush }) < Mailbox.most,
@@ -227,7 +227,7 @@ final class MailboxTables: DoorTables {
 
     // MARK: Topics of UnifiedPush
 
-    /// The reader of a new one gives up the one that it read the longest ago.
+    /// Makes room for a new topic: its reader gives up the topic that it read the longest ago.
     func makeRoom(forTopicOf mailbox: Mailbox, sparing read: Set<Int64>) throws(StoreError) {
         guard let token = mailbox.readers.first?.token else { return }
         try selectTopics.bind(1, token)
@@ -244,7 +244,7 @@ final class MailboxTables: DoorTables {
         try run(deleteTopicMessages, oldest)
     }
 
-    /// The other nodes read all mailboxes anew.
+    /// Notes a change, so that the other nodes read all mailboxes anew.
     func tellOthers() throws(StoreError) { try noteChange?.run() }
 
     private func run(_ statement: borrowing Statement, _ mailbox: Int64) throws(StoreError) {

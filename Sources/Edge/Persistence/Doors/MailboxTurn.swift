@@ -2,7 +2,7 @@ import Relay
 
 /// Nodes of one database put messages into mailboxes one after the other, and tell their readers.
 final class MailboxTurn {
-    /// `nil`: no other node is in the way.
+    /// The statement that waits for the turn; `nil`: no other node is in the way.
     private let turn: Statement?
     private let selectNews: Statement
 
@@ -17,10 +17,11 @@ final class MailboxTurn {
             on: connection)
     }
 
-    /// Readers go on behind the highest number that they have seen: until this commit has ended no other node gets one.
+    /// Waits until no other node gets a number before this commit has ended: readers go on behind the highest
+    /// number that they have seen.
     func wait() throws(StoreError) { try turn?.run() }
 
-    /// The last messages of mailboxes that have got any behind that number.
+    /// Returns the last messages of mailboxes that have got any behind that number.
     func news(behind number: Int64) throws(StoreError) -> [MailboxPlace] {
         try selectNews.bind(1, number)
         defer { selectNews.reset() }

@@ -11,7 +11,8 @@ package struct PhoneBookReader: Sendable {
         self.file = file
     }
 
-    /// The book, and a number that another process's change of the file makes another one; `nil` while it is the same.
+    /// Returns the book, and a number that another process's change of the file makes another one; `nil`
+    /// while it is the same.
     package func book(
         unless known: Int64? = nil
     ) async throws(OutboxError) -> (version: Int64, book: PhoneBook)? {
@@ -97,7 +98,7 @@ final class PhoneBookTables: DoorTables {
         PhoneBook(try entries().map(\.phone), aliases: try aliases())
     }
 
-    /// A phone of a platform that this version does not know is left out.
+    /// Returns the phones, without those of a platform that this version does not know.
     func entries() throws(StoreError) -> [PhoneEntry] {
         defer { selectPhones.reset() }
         var entries: [PhoneEntry] = []
@@ -130,7 +131,7 @@ final class PhoneBookTables: DoorTables {
 
 /// The phone book in the hands of the operator's commands, also beside the node that runs, which notices each change.
 extension RegistrationFile {
-    /// All phones in the order of their numbers, and the aliases by name.
+    /// Returns all phones in the order of their numbers, and the aliases by name.
     package func phoneBook() throws(StoreError) -> (entries: [PhoneEntry], book: PhoneBook) {
         guard try DoorSchema.isThere(PhoneBookTables.self, on: connection) else {
             return ([], PhoneBook())
@@ -162,7 +163,7 @@ extension RegistrationFile {
         }
     }
 
-    /// The phones of a name get another one, which nobody has; their alias stays.
+    /// Gives the phones of a name another one, which nobody has; their alias stays.
     package func rename(_ name: String, to other: String) throws(StoreError) -> PhoneBook.Refusal? {
         try changePhoneBook { (book) throws(StoreError) in
             if let refusal = book.refusal(ofRenaming: name, to: other) { return refusal }
@@ -228,7 +229,7 @@ extension RegistrationFile {
         }
     }
 
-    /// - Returns: Whether it had one.
+    /// Removes the alias of a name; returns whether it had one.
     package func removeAlias(of name: String) throws(StoreError) -> Bool {
         try changePhoneBook { (_) throws(StoreError) in
             let delete = try Statement("DELETE FROM phone_alias WHERE name = ?", on: connection)
@@ -239,7 +240,7 @@ extension RegistrationFile {
         }
     }
 
-    /// Changes the phone book in one transaction: what was looked at is what is changed.
+    /// Makes a change of the phone book in one transaction: what was looked at is what is changed.
     private func changePhoneBook<Value>(
         _ body: (PhoneBook) throws(StoreError) -> Value
     ) throws(StoreError) -> Value {

@@ -15,6 +15,8 @@ package struct RegistrationFile: ~Copyable {
     /// The views of all doors that have tables in this file.
     package let views: [RegistrationView]
 
+    /// Opens the registrations in a file.
+    ///
     /// - Parameter isReadOnly: for those who change nothing.
     package init(path: String, isReadOnly: Bool) throws(StoreError) {
         try self.init(.file(path), isReadOnly: isReadOnly)
@@ -38,7 +40,7 @@ package struct RegistrationFile: ~Copyable {
         while try statement.step() { body(Row(statement)) }
     }
 
-    /// The registrations of one kind, short ids first, so that numbers are in their order.
+    /// Returns a page of the registrations of one kind, short ids first, so that numbers are in their order.
     ///
     /// - Parameters:
     ///   - last: An id: those behind it; empty: the first ones.
@@ -64,7 +66,7 @@ package struct RegistrationFile: ~Copyable {
         return try statement.step() ? Row(statement) : nil
     }
 
-    /// - Returns: whether it was there.
+    /// Removes a registration; returns whether it was there.
     package func remove(_ id: String, of view: RegistrationView) throws(StoreError) -> Bool {
         try connection.transaction { () throws(StoreError) in
             let isThere = try row(id, of: view) != nil

@@ -235,7 +235,7 @@ final class StatusTables: DoorTables {
         try clear.run()
     }
 
-    /// - Returns: whether `body` wants more.
+    /// Calls `body` with the registrations of an owner, while it wants more; returns whether it still does.
     func forEach(of owner: Digest, _ body: ([UInt8]) -> Bool) throws(StoreError) -> Bool {
         try selectOwned.bind(1, owner)
         defer { selectOwned.reset() }

@@ -10,7 +10,8 @@ package struct StoredMailboxes: Sendable {
         self.file = file
     }
 
-    /// All, and a number that another process's change makes another one; `nil` while it is the same.
+    /// Returns all mailboxes, and a number that another process's change makes another one; `nil` while it is
+    /// the same.
     package func all(
         unless known: Int64?
     ) async throws(OutboxError) -> (version: Int64, mailboxes: [Mailbox])? {
@@ -35,7 +36,7 @@ package struct StoredMailboxes: Sendable {
         }
     }
 
-    /// These topics are read.
+    /// Notes that these topics are read.
     package func touch(_ mailboxes: Set<Int64>, at time: Int64) async throws(OutboxError) {
         try await file.write(MailboxTables.self) { tables throws(StoreError) in
             for mailbox in mailboxes { try tables.touch(mailbox, at: time) }
@@ -95,7 +96,7 @@ package struct StoredMailboxes: Sendable {
         }
     }
 
-    /// The next messages of some mailboxes, in the order in which they came.
+    /// Returns the next messages of some mailboxes, in the order in which they came.
     ///
     /// - Parameter now: Milliseconds since 1970: what has expired is left out.
     package func messages(
@@ -106,7 +107,8 @@ package struct StoredMailboxes: Sendable {
         }
     }
 
-    /// A client that is these registered readers has shown all messages up to this number.
+    /// Acknowledges all messages up to this number, which a client that is these registered readers has
+    /// shown.
     ///
     /// - Returns: What has come to its end by that.
     package func acknowledge(
@@ -117,7 +119,8 @@ package struct StoredMailboxes: Sendable {
         }
     }
 
-    /// The last messages of mailboxes that have got any behind that number, whichever node put them there.
+    /// Returns the last messages of mailboxes that have got any behind that number, whichever node put them
+    /// there.
     package func news(behind number: Int64) async throws(OutboxError) -> [MailboxPlace] {
         try await file.read(MailboxTables.self) { tables throws(StoreError) in
             try tables.messages.turn.news(behind: number)

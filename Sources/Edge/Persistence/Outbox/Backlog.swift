@@ -17,15 +17,15 @@ final class Backlog {
     private let lanes: Statement
     let sharing: Sharing?
 
-    /// Handed out, and still in the backlog.
+    /// The numbers of the rows that are handed out, and still in the backlog.
     // Lent to nobody, as `Stream.output`.
     @exclusivity(unchecked) private(set) var claimed: Set<Int64> = []
-    /// The numbers of those among them that the running commit takes away.
+    /// The claimed numbers that the running commit takes away.
     private var left: [Int64] = []
-    /// Up to which sequence number all that is due at any time was handed out, by lane and rank: such a one never comes
-    /// back, it is put off.
+    /// The sequence number up to which all that is due at any time was handed out, by lane and rank: such a row
+    /// never comes back, it is put off.
     var reached: [LaneID: [Int64]] = [:]
-    /// The shards of those claimed, where there are other nodes.
+    /// The shards of the claimed rows, where there are other nodes.
     private var shards: [Int64: Int] = [:]
 
     private static let ranks = 2
@@ -158,7 +158,7 @@ final class Backlog {
         return (Int(device.integer(0)), device.integer(1), device.integer(2))
     }
 
-    /// Puts one there that is in `notification`, which stays there.
+    /// Copies a row of `notification`, which stays there, into the backlog.
     func take(_ sequence: Int64) throws(StoreError) {
         try move.bind(1, sequence)
         try move.run()

@@ -13,7 +13,7 @@ struct KnownIdentities {
     private var entered: [(identity: Digest, sequence: Int64)] = []
     private var left: [(identity: Digest, sequence: Int64)] = []
 
-    /// Makes room for so many in all.
+    /// Makes room for `count` identities in all.
     mutating func reserveCapacity(_ count: Int) {
         // Digests fall evenly: hardly a table gets more than a tenth over its share.
         let share = count / tables.count
@@ -22,26 +22,27 @@ struct KnownIdentities {
 
     private static func place(_ identity: Digest) -> Int { Int(identity.high >> 54) }
 
-    /// The first of those that may be it of which `isIt` says that it is.
+    /// Returns the number of the first candidate of an identity that `isIt` confirms: a table has part of a
+    /// digest only.
     func first(
         of identity: Digest, where isIt: (Int64) throws(StoreError) -> Bool
     ) throws(StoreError) -> Int64? {
         try tables[KnownIdentities.place(identity)].first(identity.high, where: isIt)
     }
 
-    /// Known at once; no more if the commit is rolled back.
+    /// Adds an identity, which is known at once, and no more if the commit is rolled back.
     mutating func enter(_ identity: Digest, at sequence: Int64) {
         recall(identity, at: sequence)
         entered.append((identity, sequence))
     }
 
-    /// One of an earlier commit.
+    /// Adds an identity of an earlier commit.
     mutating func recall(_ identity: Digest, at sequence: Int64) {
         tables[KnownIdentities.place(identity)].insert(identity.high, sequence)
         count += 1
     }
 
-    /// Known until the commit has succeeded.
+    /// Removes an identity, which stays known until the commit has succeeded.
     mutating func leave(_ identity: Digest, at sequence: Int64) { left.append((identity, sequence)) }
 
     mutating func committed() {
@@ -126,7 +127,7 @@ private struct Table {
         for entry in old where entry != 0 { put(entry) }
     }
 
-    /// - Returns: Whether it was there.
+    /// Removes an entry; returns whether it was there.
     mutating func remove(_ digest: UInt64, _ sequence: Int64) -> Bool {
         guard count > 0 else { return false }
         let entry = Table.entry(digest, sequence)

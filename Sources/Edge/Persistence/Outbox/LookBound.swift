@@ -25,6 +25,8 @@ struct LookBound {
         return now
     }
 
+    /// Takes what the running look has found.
+    ///
     /// - Parameters:
     ///   - first: The lowest number that the look has found.
     ///   - last: The last number that was given.

@@ -45,6 +45,8 @@ package struct OutboxFile: ~Copyable {
     /// Rows of one page.
     package static let page = 1000
 
+    /// Opens the outbox in a file.
+    ///
     /// - Parameter isReadOnly: Beside a node that runs.
     /// - Throws: ``StoreError``; a damaged file may be found only later, by ``faults()``.
     package init(path: String, isReadOnly: Bool) throws(StoreError) {
@@ -62,7 +64,8 @@ package struct OutboxFile: ~Copyable {
         self.connection = connection
     }
 
-    /// All that is wrong with it, at most 100 sentences: the engine's own, and rows that don't fit each other.
+    /// Returns all that is wrong with the store, at most 100 sentences: the engine's own, and rows that don't
+    /// fit each other.
     package func faults() throws(StoreError) -> [String] {
         var faults = try connection.engine.faults()
         let strays: [(String, String)] = [
@@ -99,7 +102,7 @@ package struct OutboxFile: ~Copyable {
         return summary
     }
 
-    /// How many wait for each app.
+    /// Returns the number of waiting notifications of each app.
     package func apps() throws(StoreError) -> [(name: String, waiting: Int)] {
         var apps: [(name: String, waiting: Int)] = []
         let statement = try Statement(
@@ -108,12 +111,12 @@ package struct OutboxFile: ~Copyable {
         return apps
     }
 
-    /// Some of the waiting, in the order of delivery of each device.
+    /// Returns a page of the waiting notifications, in the order of delivery of each device.
     ///
     /// Each page is read by a statement of its own: whoever takes long over the rows holds no read transaction, which
     /// would keep the node's log from being emptied. What comes or goes meanwhile is there or not.
     ///
-    /// - Parameter last: A sequence: those behind it, at most ``page``.
+    /// - Parameter last: A sequence: the page has the rows behind it, at most ``page``.
     package func page(after last: Int64, app: String?) throws(StoreError) -> [Row] {
         let statement = try Statement(
             """

@@ -89,8 +89,8 @@ package actor OutboxStore: Outbox {
         try translated(body)
     }
 
-    /// Changes a door's tables: with all else that waits, in the outbox's next commit. Durable when it returns; when it
-    /// throws, nothing was changed.
+    /// Makes changes in a door's tables: with all else that waits, in the outbox's next commit. They are durable
+    /// when this returns; when it throws, nothing was changed.
     func write<Tables: DoorTables, Value: Sendable>(
         _ kind: Tables.Type, _ body: @escaping @Sendable (Tables) throws(StoreError) -> Value
     ) async throws(OutboxError) -> Value {
@@ -140,7 +140,7 @@ package actor OutboxStore: Outbox {
         watch()
     }
 
-    /// Between what is asked of the store, words of other nodes come.
+    /// Watches for words of other nodes, which come between what is asked of the store.
     private func watch() {
         guard let whenTold, let sharing = store?.sharing else { return }
         if sharing.takeNotices() { whenTold() }
@@ -162,7 +162,8 @@ package actor OutboxStore: Outbox {
 
     // MARK: Its place
 
-    /// Before a commit: the store is in its place. Where it was gone the commit fails once, so that the operator hears of it.
+    /// Makes sure, before a commit, that the store is in its place. Where it was gone the commit fails once,
+    /// so that the operator hears of it.
     private func lookForPlace() throws(OutboxError) {
         isStuck = false
         switch store?.lookForPlace() {
@@ -177,7 +178,7 @@ package actor OutboxStore: Outbox {
         throw .failed(reason)
     }
 
-    /// After a commit: what it has written is in its place, or was written there just now.
+    /// Makes sure, after a commit, that what it has written is in its place, or was written there just now.
     private func lookAgain() throws(OutboxError) {
         switch store?.lookForPlace() {
         case nil: break

@@ -2,7 +2,7 @@ import Relay
 
 /// The ends of notifications that doors keep in tables of their own.
 extension Store {
-    /// A door has written it into its tables with this commit: it leaves the outbox.
+    /// Takes a notification from the outbox: with this commit a door has written it into its tables.
     ///
     /// - Returns: Its number; `nil`: the outbox does not have it.
     func keep(_ identity: Digest) throws(StoreError) -> Int64? {

@@ -19,23 +19,25 @@ final class Store {
     /// Whether the last commit found no room on the disk, and none has found any since.
     private var isFull = false
 
-    /// `nil`: nobody else has the store.
+    /// The store's part that other nodes use; `nil`: nobody else has the store.
     let sharing: Sharing?
     let identities: Identities
     let backlog: Backlog
     let wishes: GatewayWishes
-    /// Whose rows the running commit takes away: together, since most follow one another.
+    /// The numbers of the rows that the running commit takes away: together, since most follow one another.
     // Lent to nobody, as `Stream.output`.
     @exclusivity(unchecked) private var delivered: [Int64] = []
-    /// Higher than that of every row and identity still there.
+    /// The next sequence number: higher than that of every row and identity still there.
     private(set) var nextSequence: Int64 = 1
     private var doors: [ObjectIdentifier: any DoorTables] = [:]
-    /// The numbers of those that the running commit stores for this node itself.
+    /// The numbers of the notifications that the running commit stores for this node itself.
     private var stored: [Int64] = []
     /// A commit whose answer was lost together with the connection: what it may have stored, and its own number.
     var lost: (stored: [Int64], commit: Int64)?
 
-    /// - Parameter earlier: The one whose place was written anew: what it has handed out is handed out.
+    /// Opens the store, and makes its tables if they are not there.
+    ///
+    /// - Parameter earlier: The store whose place was written anew: what it has handed out is handed out.
     init(_ place: StorePlace, after earlier: Store? = nil) throws(StoreError) {
         self.place = place
         let connection = try Connection(place, for: .sharing)
@@ -88,7 +90,7 @@ final class Store {
         for tables in earlier.doors.values { try open(type(of: tables)) }
     }
 
-    /// See ``commit(_:_:)``.
+    /// Commits once; see ``commit(_:_:)``.
     func commitOnce(
         _ changes: [OutboxChange], _ writes: [DoorWrite]
     ) throws(StoreError) -> (results: [StoreResult], failures: [StoreError?]) {

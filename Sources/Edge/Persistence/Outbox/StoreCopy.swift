@@ -13,6 +13,8 @@ package final class StoreCopy {
     /// Rows in a transaction.
     static let page: Int64 = 2000
 
+    /// Opens both stores for a copy.
+    ///
     /// - Parameter target: Holds nothing, or a copy that was cut short.
     package init(from source: StorePlace, to target: StorePlace) throws(StoreError) {
         self.source = try Connection(source, for: .owning)
@@ -48,7 +50,7 @@ package final class StoreCopy {
         }
     }
 
-    /// The addresses of mailboxes by their numbers.
+    /// Returns the addresses of mailboxes by their numbers.
     static func addresses(of source: borrowing Connection) throws(StoreError) -> [Int64: Digest] {
         guard try DoorSchema.isThere(MailboxTables.self, on: source) else { return [:] }
         let rows = try Statement("SELECT number, address FROM mailbox", on: source)
@@ -103,7 +105,8 @@ package final class StoreCopy {
         try connection.firstInteger("SELECT count(*) FROM \(table.name)") ?? 0
     }
 
-    /// Numbers that were given are not given again, also those of rows that are gone.
+    /// Copies the last number that a table has given: no number is given again, also none of a row that is
+    /// gone.
     private func copyCounter(
         of table: StoreTable, _ counter: RowCounter
     ) throws(StoreError) {

@@ -9,8 +9,8 @@ extension Database: EngineConnection {
 
     func statement(_ sql: String, room: Int) -> any EngineStatement { DatabaseStatement(sql, on: self) }
 
-    /// A database gets its mark of each commit anyway. That needs no more room than it has, so on a full disk some is taken,
-    /// and let go with the commit.
+    /// Makes sure that the database has room. It gets its mark of each commit anyway, which needs no more
+    /// room than it has, so on a full disk some room is taken, and let go with the commit.
     func prove(wasFull: Bool) throws(StoreError) {
         guard wasFull else { return }
         try execute(

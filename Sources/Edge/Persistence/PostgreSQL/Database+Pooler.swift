@@ -1,8 +1,8 @@
 import PostgreSQL
 
 extension Database {
-    /// A pooler that gives away the server's connection between two transactions lends the same one to somebody else
-    /// meanwhile: what was set or prepared on it is gone, or another's.
+    /// Refuses a pooler that gives away the server's connection between two transactions. It lends the same
+    /// connection to somebody else meanwhile: what was set or prepared on it is gone, or another's.
     func refusePooledTransactions() throws(StoreError) {
         let ask = "SELECT CAST(pg_backend_pid() AS BIGINT)"
         guard let mine = try firstInteger(ask) else { return }

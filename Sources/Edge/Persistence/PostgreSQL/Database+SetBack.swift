@@ -2,8 +2,9 @@ import PostgreSQL
 
 /// A database that went back: an asynchronous standby server has taken over, or an older backup stands there.
 extension Database {
-    /// Numbers that may have been given by what is lost are not given again: under them some node may still end what it has
-    /// in memory, and a reader go on. Before this connection gets any.
+    /// Makes sure, before this connection gets any numbers, that none is given again that may have been given
+    /// by what is lost. Under such a number some node may still end what it has in memory, and a reader go
+    /// on.
     ///
     /// A node that had nothing to do sees nothing in its own commits, and may come before the one that does. But no server
     /// goes back without a new start, so with each start numbers go on from what its time gives: above all that were given
@@ -38,7 +39,7 @@ extension Database {
     /// 1 January 2026, in milliseconds since 1970: when numbers began.
     private static let start: Int64 = 1_767_225_600_000
 
-    /// A commit fails once where the database went back, so that the operator hears of it.
+    /// Fails a commit once where the database went back, so that the operator hears of it.
     func tellOfSetBack() throws(StoreError) {
         guard let reason = setBack else { return }
         setBack = nil

@@ -74,10 +74,11 @@ final class Database {
         }
     }
 
-    /// All that takes long is done: from now on a connection that is silent is given up long before the lease ends.
+    /// Shortens the patience to 3 seconds, after all that takes long: a connection that is silent is given up
+    /// long before the lease ends.
     func shortenPatience() { connection.patience = 3000 }
 
-    /// The lease ends with the process that had it, and all shards of its node are free.
+    /// Gives up the lease: it ends with the process that had it, and all shards of its node are free.
     func close() {
         guard let fence, connection.isConnected, !connection.isInTransaction else { return }
         // A command that was here in place of its node gives up nothing of that.
@@ -162,8 +163,8 @@ final class Database {
 
     // MARK: The lease
 
-    /// The lease is this connection's, and the database has all that this node has committed; fails the transaction where
-    /// not.
+    /// Fails the transaction unless the lease is this connection's, and the database has all that this node
+    /// has committed.
     private func prove() throws(PostgreSQLError) {
         guard let fence else { return }
         let mark =
@@ -216,6 +217,8 @@ final class Database {
         throw StoreError(DatabaseSchema.nothingFree, .open)
     }
 
+    /// Takes the lease, unless somebody is in the way.
+    ///
     /// - Returns: Who is in the way, and since when: nothing was done.
     private func enter() throws(PostgreSQLError) -> [String] {
         try connection.begin()
@@ -278,7 +281,7 @@ final class Database {
         fence = epoch
     }
 
-    /// A new connection: what an earlier one has on its way is void.
+    /// Takes the lease for a new connection: what an earlier one has on its way is void.
     private func own() throws(PostgreSQLError) {
         let take = PostgreSQLStatement(
             """

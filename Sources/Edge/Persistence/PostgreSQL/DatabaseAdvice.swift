@@ -3,7 +3,7 @@ import PostgreSQL
 
 /// Advice about a failure of a database, behind PostgreSQL's own words, which have none.
 enum DatabaseAdvice {
-    /// Empty: those words are enough. Else it begins with a full stop and a blank.
+    /// Returns the advice, which begins with a full stop and a blank; empty where those words are enough.
     static func sentence(for error: PostgreSQLError) -> String {
         switch error.state {
         case "42501":
@@ -17,7 +17,7 @@ enum DatabaseAdvice {
         }
     }
 
-    /// About TLS. The first that fits is the one: OpenSSL's words come behind libpq's.
+    /// Returns words about TLS. The first that fits is the one: OpenSSL's words come behind libpq's.
     private static func words(about error: PostgreSQLError) -> String? {
         certificates.first { error.says($0.said) }?.advice
     }

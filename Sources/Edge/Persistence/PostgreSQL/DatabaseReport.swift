@@ -24,7 +24,7 @@ package struct DatabaseReport: Equatable, Sendable {
     /// The time from a question to its answer: the median of several.
     package var roundTrip = Duration.zero
 
-    /// One that has the right to change the store, or had it lately.
+    /// A node that has the right to change the store, or had it lately.
     package struct Node: Equatable, Sendable {
         package var number: Int
         /// The name of its machine.
@@ -51,8 +51,9 @@ package struct DatabaseReport: Equatable, Sendable {
 
     /// The holder that keeps what is gone from being cleared away, the one that does it for the longest.
     package var holder: Holder?
-    /// Rows of the store's tables that are gone and not cleared away, and those that are there, as PostgreSQL estimates them.
+    /// Rows of the store's tables that are gone and not cleared away, as PostgreSQL estimates them.
     package var deadRows = 0
+    /// Rows of the store's tables that are there, as PostgreSQL estimates them.
     package var liveRows = 0
 
     /// An open transaction, as a backup holds one, or a standby server's slot.
@@ -60,7 +61,7 @@ package struct DatabaseReport: Equatable, Sendable {
         package var name: String
         /// Transactions that have begun since.
         package var age: Int
-        /// `nil`: PostgreSQL tells it to nobody but its owner.
+        /// The time for which it has stood; `nil`: PostgreSQL tells it to nobody but its owner.
         package var time: Duration?
 
         package init(name: String, age: Int, time: Duration? = nil) {
@@ -97,7 +98,7 @@ package struct DatabaseReport: Equatable, Sendable {
         if try rows.step() { (deadRows, liveRows) = (Int(rows.integer(0)), Int(rows.integer(1))) }
     }
 
-    /// Asks it, beside whoever uses it. Nothing is made or changed.
+    /// Asks the database, beside whoever uses it. Nothing is made or changed.
     package static func read(at address: PostgreSQLAddress) throws(PostgreSQLError) -> DatabaseReport {
         let connection = try PostgreSQLConnection(address)
         connection.patience = 10_000

@@ -146,7 +146,7 @@ enum DatabaseSchema {
         try refuseUnlogged(database)
     }
 
-    /// PostgreSQL empties such tables after a crash.
+    /// Refuses tables and sequences that are UNLOGGED: PostgreSQL empties them after a crash.
     private static func refuseUnlogged(_ database: Database) throws(StoreError) {
         let unlogged = database.statement(
             """

@@ -22,7 +22,7 @@ package enum Schema {
     /// The tables of the notifications that wait.
     static let waitingTables = ["notification", "backlog"]
 
-    /// SQL for the rows of both.
+    /// SQL for the rows of both ``waitingTables``.
     static var waitingRows: String {
         let tables = waitingTables.map { "SELECT \(columns) FROM \($0)" }
         return "(\(tables.joined(separator: " UNION ALL "))) AS waiting"

@@ -114,7 +114,7 @@ final class StoreFile {
         try settle(directoryOf: path)
     }
 
-    /// Looks, before a start, for what an earlier run has saved. It is used where nothing else stands; nobody
+    /// Looks before a start for what an earlier run has saved. It is used where nothing else stands; nobody
     /// decides between two.
     static func lookForSaved(_ path: String) throws(StoreError) {
         unlink(path + ".saving")

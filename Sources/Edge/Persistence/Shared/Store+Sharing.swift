@@ -83,7 +83,7 @@ extension Store {
         return made
     }
 
-    /// Commits, and tries again when another node was in the way, as it may be for a moment.
+    /// Tries a commit, and again when another node was in the way, as it may be for a moment.
     private func commitInsistently(
         _ changes: [OutboxChange], _ writes: [DoorWrite]
     ) throws(StoreError) -> (results: [StoreResult], failures: [StoreError?]) {
