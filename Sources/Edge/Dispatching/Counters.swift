@@ -20,12 +20,16 @@ package final class DoorCounter {
     /// Counts what the door's own protocol has beside notifications.
     package func count(_ event: String) { figures.events.add(event) }
 
+    /// Counts a notification that was never stored.
+    ///
     /// - Parameter time: Nanoseconds since the submission.
     func countUnstored(after time: Int64) {
         figures.receiptTime.add(time)
         figures.unstored += 1
     }
 
+    /// Counts a submission by its first receipt.
+    ///
     /// - Parameter time: Nanoseconds since the submission.
     func count(_ receipt: Receipt, isRepetition: Bool = false, isProbe: Bool = false, after time: Int64) {
         figures.receiptTime.add(time)

@@ -31,7 +31,7 @@ extension Dispatcher {
         execute()
     }
 
-    /// The operator has changed the phone book.
+    /// Takes the phone book that the operator has changed.
     package func use(_ phoneBook: PhoneBook) { pipeline.use(phoneBook) }
 
     /// Turns a submission to the stand-in of its app when that is blocked for longer than `patience`.
@@ -44,7 +44,7 @@ extension Dispatcher {
     /// Returns the lane that a submission would go to; `nil`: it is refused, or goes to the phones of an alias.
     package func lane(for submission: Submission) -> LaneID? { pipeline.lane(for: submission) }
 
-    /// The credentials of these lanes are new, or something else was mended: what was blocked is tried at once.
+    /// Tries at once what was blocked: the credentials of these lanes are new, or something else was mended.
     package func resume(_ lanes: [LaneID]) {
         for lane in lanes { pipeline.resume(lane, at: .now) }
         execute()
@@ -120,7 +120,7 @@ extension Dispatcher {
         for time in told.compactMap(\.self) { pipeline.hear(time, at: .now) }
     }
 
-    /// The lane may be gone again, and its place another one's.
+    /// Opens the gateway of an origin's lane, unless the lane is gone again, and its place another one's.
     func openOrigin(_ place: Int) {
         let lane = pipeline.lanes[place]
         guard lane.id.host.isOrigin, !lane.isParked, pipeline.lane(of: lane.id) == place,
@@ -130,7 +130,7 @@ extension Dispatcher {
         gateway.start()
     }
 
-    /// A lane was idle. What was counted for it stays.
+    /// Closes the gateway of a lane that was idle. What was counted for it stays.
     func close(_ lane: Int, shown: LaneID) {
         tally.close(lane, shown: shown)
         guard gateways.indices.contains(lane), let gateway = gateways[lane] else { return }

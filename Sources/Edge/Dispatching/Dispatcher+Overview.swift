@@ -12,11 +12,11 @@ extension Dispatcher {
     package var limits: Admission.Limits { pipeline.limits }
     package var deadTokens: Int { pipeline.deadTokenCount }
     package var lanes: [Lane] { pipeline.lanes }
-    /// `nil`: other nodes can't come to the store.
+    /// The pipeline's sharing of the store; `nil`: other nodes can't come to it.
     package var sharing: Pipeline.Sharing? { pipeline.sharing }
     /// Like ``lanes``. Looks at everything that waits.
     package var queues: [Pipeline.Queue] { pipeline.queues() }
-    /// The figures of a door, made at the first call with its name.
+    /// Returns the figures of a door, made at the first call with its name.
     package func door(_ name: String) -> DoorCounter { tally.door(name) }
     package var doors: [DoorCounter] { tally.doors }
     /// Like ``lanes``.

@@ -129,7 +129,7 @@ package final class Dispatcher {
         execute()
     }
 
-    /// Another node says that it has put something into the outbox for this one.
+    /// Called when another node says that it has put something into the outbox for this one.
     package func arrivalsNotified() {
         pipeline.arrivalsNotified(at: .now)
         execute()

@@ -6,11 +6,11 @@ import Relay
 package struct LaneOverview: Equatable, Sendable {
     package internal(set) var queue = Pipeline.Queue()
     package internal(set) var figures = LaneFigures()
-    /// `nil`: it has none.
+    /// The figures of the lane's gateway; `nil`: it has none.
     package internal(set) var gateway: GatewayFigures?
     package internal(set) var blockedReason: String?
     package internal(set) var isPaused = false
-    /// Monotonic nanoseconds at which one was last turned away for want of room.
+    /// Monotonic nanoseconds at which a notification was last turned away for want of room.
     package internal(set) var fullAt: Int64?
 
     package init(gateway: GatewayFigures? = nil) { self.gateway = gateway }

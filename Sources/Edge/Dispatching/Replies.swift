@@ -10,10 +10,10 @@ struct Replies {
         replies[sender.index] = reply
     }
 
-    /// The sender hears more later.
+    /// Returns the reply to a sender that hears more later.
     mutating func reply(of sender: ReplyID) -> Dispatcher.Reply? { replies[sender.index] }
 
-    /// The sender hears nothing more.
+    /// Takes the reply to a sender that hears nothing more.
     mutating func take(_ sender: ReplyID) -> Dispatcher.Reply? {
         // Moved out: nothing is let go of while the array is accessed.
         var taken: Dispatcher.Reply?

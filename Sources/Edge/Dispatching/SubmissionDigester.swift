@@ -9,6 +9,8 @@ package final class SubmissionDigester {
     private let digest: KeyedDigest
     private var text: [UInt8] = []
 
+    /// Makes a digester with a key.
+    ///
     /// - Parameter key: 32 random bytes.
     package init(key: Secret) { digest = KeyedDigest(key: key.bytes) }
 

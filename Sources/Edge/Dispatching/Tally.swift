@@ -12,7 +12,7 @@ struct Tally {
     var gone = GoneLanes()
     var commits = CommitFigures()
 
-    /// Made at the first call with its name.
+    /// Returns the counter of a door, made at the first call with its name.
     mutating func door(_ name: String) -> DoorCounter {
         if let door = doors.first(where: { $0.name == name }) { return door }
         let door = DoorCounter(name: name, index: doors.count)
@@ -31,7 +31,7 @@ struct Tally {
         lanes[lane] = LaneFigures()
     }
 
-    /// Nothing of effects that are to be carried out.
+    /// Counts an effect; nothing of effects that are to be carried out.
     mutating func count(_ effect: Effect) {
         switch effect {
         case .received(let receipt, let isRepetition, let door, let time):

@@ -10,7 +10,7 @@ package struct Backoff: Equatable, Sendable {
         ceiling = first
     }
 
-    /// Half to all of a time that doubles with every call.
+    /// Returns half to all of a time that doubles with every call.
     package mutating func next(using random: inout some RandomNumberGenerator) -> Duration {
         defer { ceiling = min(ceiling * 2, longest) }
         return ceiling / 2 + ceiling / 2 * Double.random(in: 0...1, using: &random)

@@ -1,6 +1,6 @@
 /// The clients that are let in, and those that are put out.
 extension OnionPresence {
-    /// Lets in these and no others, or with `nil` everybody.
+    /// Lets in these clients and no others, or with `nil` everybody.
     ///
     /// If somebody is kept out who was let in before, all connections end, and the service is made known with new
     /// introduction points. Otherwise streams that are open go on.
@@ -32,8 +32,8 @@ extension OnionPresence {
         for circuit in rendezvous { Task { await service?.closeCircuit(circuit) } }
     }
 
-    /// A tor that outlives us has the service of the node that was here before, with its clients' circuits: some may be
-    /// kept out by now, and of none do we know what it did.
+    /// Removes the service of the node that was here before, which a tor that outlives us still has, and
+    /// closes its clients' circuits: some clients may be kept out by now, and of none do we know what it did.
     func forgetFormerService(on link: TorLink) async throws(ControlError) {
         try await link.connection.send(.resetServices)
         let key = "circuit-status"
@@ -55,7 +55,8 @@ extension OnionPresence {
         }
     }
 
-    /// Ends a client's circuit with all its streams. No other of tor's circuits, whatever number is given.
+    /// Closes a client's circuit with all its streams, and no other of tor's circuits, whatever number is
+    /// given.
     package func closeCircuit(_ circuit: UInt32) {
         Task {
             // After an answer, all events about it have been read.

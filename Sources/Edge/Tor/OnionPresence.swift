@@ -59,7 +59,7 @@ package final class OnionPresence {
         case amiss(OnionLoss, Mending.Step)
     }
 
-    /// A link that lasted so long gets the shortest wait after it.
+    /// The life of a link after which the next wait is the shortest.
     private static let steadyTime = Duration.seconds(60)
     private static let uploadInterval = Duration.seconds(2)
 
@@ -263,7 +263,7 @@ package final class OnionPresence {
         lossWaiter = nil
     }
 
-    /// How the own address is called now; `nil`: not at all.
+    /// Returns how the own address is called now; `nil`: not at all.
     private func selfDialRoute() async -> SelfDialRoute? {
         guard let link, let address else { return nil }
         link.connection.readOn()
@@ -279,7 +279,7 @@ package final class OnionPresence {
         return SelfDialRoute(socks: socks, address: address)
     }
 
-    /// Something is amiss: does what is due, unless what was done last needs more time.
+    /// Does what is due when something is amiss, unless what was done last needs more time.
     private func mend(_ loss: OnionLoss) {
         switch loss {
         case .suspended:

@@ -5,14 +5,14 @@ import Reactor
 /// for each step of its way.
 @EventLoop
 final class OnionWatch {
-    /// `nil`: there is no tor to be asked.
+    /// The control connection to tor; `nil`: there is no tor to be asked.
     var connection: @EventLoop () -> ControlConnection? = { nil }
     /// See ``SelfDial``.
     var route: @EventLoop () async -> SelfDialRoute? = { nil }
     var onPulse: @EventLoop (TorPulse) -> Void = { _ in }
-    /// Something must be done about it. Told again for as long as it lasts.
+    /// Called when something must be done about the service, and again for as long as that lasts.
     var onAmiss: @EventLoop (OnionLoss) -> Void = { _ in }
-    /// Clients can reach the service, as far as can be known.
+    /// Called when clients can reach the service, as far as can be known.
     var onWell: @EventLoop () -> Void = {}
     private(set) var selfDial: SelfDial!
 
@@ -59,10 +59,10 @@ final class OnionWatch {
         selfDial.pause()
     }
 
-    /// Tor has nothing to do any more.
+    /// Stops the deadline: tor has nothing to do any more.
     func disconnected() { progressDeadline.stop() }
 
-    /// The service has come into another state.
+    /// Takes the state that the service has come into.
     func take(_ state: OnionState) {
         self.state = state
         switch state {

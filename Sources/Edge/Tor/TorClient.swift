@@ -85,7 +85,7 @@ package final class TorClient {
         }
     }
 
-    /// Ends the process.
+    /// Stops the process.
     package func stop() async { _ = await link.close(because: .closed) }
 }
 
@@ -116,7 +116,7 @@ package enum DescriptorFetch: Equatable, Sendable {
 }
 
 extension ClockView {
-    /// The consensus of a running tor.
+    /// Asks a running tor for the times of its consensus.
     package mutating func ask(
         _ connection: ControlConnection, within limit: Duration = .seconds(10)
     ) async throws(ControlError) {

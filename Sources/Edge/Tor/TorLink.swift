@@ -4,7 +4,7 @@ import Reactor
 @EventLoop
 struct TorLink {
     let connection: ControlConnection
-    /// `nil`: somebody else has started it.
+    /// The process of a tor of our own; `nil`: somebody else has started tor.
     let process: TorProcess?
 
     /// How long a tor that we started may take to open its control port. It takes 0.1 s; on a busy machine 2 s.
@@ -42,7 +42,8 @@ struct TorLink {
         }
     }
 
-    /// A second tor would take away the first one's control socket before it finds the directory locked.
+    /// Makes sure that no tor has the control socket: a second tor would take it away from the first one
+    /// before it finds the directory locked.
     private static func makeSureOfVacancy(_ settings: TorProcess.Settings) async throws(OnionLoss) {
         let end = ContinuousClock.now + leaveTime
         while let stream = try? await Stream.connect(
@@ -77,13 +78,13 @@ struct TorLink {
         try await connection.socksEndpoint(within: limit)
     }
 
-    /// A tor that its service manager starts again ends at once; a child is ended by ``close(because:)``.
+    /// Halts at once a tor that its service manager starts again; a child is ended by ``close(because:)``.
     func endTor() async {
         guard process == nil else { return }
         _ = try? await connection.send(.halt, within: .seconds(2))
     }
 
-    /// Ends the connection, and the process if it is ours; gives what is to be said of the loss.
+    /// Closes the connection, and ends the process if it is ours; returns what is to be said of the loss.
     func close(because error: ControlError) async -> OnionLoss {
         connection.close()
         guard let process else { return .control(error) }

@@ -22,8 +22,8 @@ final class Backlog {
     @exclusivity(unchecked) private(set) var claimed: Set<Int64> = []
     /// The claimed numbers that the running commit takes away.
     private var left: [Int64] = []
-    /// The sequence number up to which all that is due at any time was handed out, by lane and rank: such a row
-    /// never comes back, it is put off.
+    /// The sequence number up to which all that is due at any time was handed out, by lane and rank: such a
+    /// row never comes back, it is put off.
     var reached: [LaneID: [Int64]] = [:]
     /// The shards of the claimed rows, where there are other nodes.
     private var shards: [Int64: Int] = [:]

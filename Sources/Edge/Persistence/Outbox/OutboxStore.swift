@@ -89,8 +89,8 @@ package actor OutboxStore: Outbox {
         try translated(body)
     }
 
-    /// Makes changes in a door's tables: with all else that waits, in the outbox's next commit. They are durable
-    /// when this returns; when it throws, nothing was changed.
+    /// Makes changes in a door's tables: with all else that waits, in the outbox's next commit. They are
+    /// durable when this returns; when it throws, nothing was changed.
     func write<Tables: DoorTables, Value: Sendable>(
         _ kind: Tables.Type, _ body: @escaping @Sendable (Tables) throws(StoreError) -> Value
     ) async throws(OutboxError) -> Value {

@@ -10,8 +10,10 @@ package struct ControlCommand: Sendable {
 
     var bytes: [UInt8] { Array(line.utf8) + [0x0D, 0x0A] }
 
-    /// - Precondition: arguments hold no control characters. What comes from outside goes through ``quoted(_:)`` or a
-    ///   type that refuses them.
+    /// Makes the command of a name and arguments.
+    ///
+    /// - Precondition: arguments hold no control characters. What comes from outside goes through
+    ///   ``quoted(_:)`` or a type that refuses them.
     package init(_ name: String, _ arguments: [String] = []) {
         self.name = name
         line = ([name] + arguments).joined(separator: " ")
@@ -20,7 +22,7 @@ package struct ControlCommand: Sendable {
             "\(name) with a control character in an argument")
     }
 
-    /// `"…"` with C escapes for whatever would end the string or the line.
+    /// Returns `"…"` with C escapes for whatever would end the string or the line.
     static func quoted(_ text: some Sequence<UInt8>) -> String {
         var result: [UInt8] = [UInt8(ascii: "\"")]
         for byte in text {
@@ -50,7 +52,8 @@ extension ControlCommand {
 
     static let authenticate = ControlCommand("AUTHENTICATE")
 
-    /// A password goes as hexadecimal digits, so any bytes will do; so do a cookie and the answer to a challenge.
+    /// Returns the command that proves who we are. A password goes as hexadecimal digits, so any bytes will do;
+    /// so do a cookie and the answer to a challenge.
     static func authenticate(_ proof: [UInt8]) -> ControlCommand {
         // An empty password can't be written as digits.
         ControlCommand("AUTHENTICATE", [proof.isEmpty ? "\"\"" : Hex.encode(proof)])
@@ -60,22 +63,22 @@ extension ControlCommand {
         ControlCommand("AUTHCHALLENGE", ["SAFECOOKIE", Hex.encode(nonce)])
     }
 
-    /// Replaces the whole set of events.
+    /// Returns the command that replaces the whole set of events.
     package static func setEvents(_ names: [String]) -> ControlCommand {
         ControlCommand("SETEVENTS", names)
     }
 
-    /// One unknown key fails the whole request.
+    /// Returns the command that asks for keys. One unknown key fails the whole request.
     package static func getInfo(_ keys: [String]) -> ControlCommand {
         ControlCommand("GETINFO", keys)
     }
 
-    /// All of them at once, in this order; none if tor refuses one.
+    /// Returns the command that sets all options at once, in this order; none if tor refuses one.
     package static func setConfiguration(_ options: [(key: String, value: String)]) -> ControlCommand {
         ControlCommand("SETCONF", options.map { "\($0.key)=\(quoted($0.value.utf8))" })
     }
 
-    /// Each directory's answer comes as an HS_DESC event.
+    /// Returns the command that asks for a descriptor. Each directory's answer comes as an HS_DESC event.
     package static func fetchDescriptor(of address: OnionAddress) -> ControlCommand {
         ControlCommand("HSFETCH", [address.serviceID])
     }
@@ -91,7 +94,7 @@ extension ControlCommand {
         ControlCommand("ONION_CLIENT_AUTH_REMOVE", [address.serviceID])
     }
 
-    /// Ends a circuit with all its streams.
+    /// Returns the command that ends a circuit with all its streams.
     static func closeCircuit(_ circuit: UInt32) -> ControlCommand {
         ControlCommand("CLOSECIRCUIT", ["\(circuit)"])
     }

@@ -44,7 +44,7 @@ package final class ControlConnection {
         stream.handler = self
     }
 
-    /// The reply to a command that tor has carried out.
+    /// Sends a command; returns the reply when tor has carried it out.
     ///
     /// - Throws: ``ControlError/refused(_:)`` if tor has not; anything else: the connection is over.
     @discardableResult
@@ -75,13 +75,13 @@ package final class ControlConnection {
         do { return try read(reply) } catch { throw .notUnderstood(error) }
     }
 
-    /// No answer of tor's lies unread while something waits for it, nor what it said before.
+    /// Reads on: no answer of tor's lies unread while something waits for it, nor what it said before.
     func readOn() {
         endOfRest.stop()
         stream.resumeReading()
     }
 
-    /// Ends the connection; commands that wait fail with ``ControlError/closed``.
+    /// Closes the connection; commands that wait fail with ``ControlError/closed``.
     package func close() {
         onEnd = nil
         end(.closed)

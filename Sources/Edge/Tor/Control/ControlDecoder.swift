@@ -37,7 +37,7 @@ package struct ControlDecoder {
         bytes.withUnsafeBytes { unread.append(contentsOf: $0) }
     }
 
-    /// The next whole message, or `nil` until ``append(_:)`` has brought the rest.
+    /// Returns the next whole message, or `nil` until ``append(_:)`` has brought the rest.
     ///
     /// - Throws: ``ControlSyntaxError``, and the same one again on every later call.
     package mutating func next() throws(ControlSyntaxError) -> ControlMessage? {
@@ -68,7 +68,7 @@ package struct ControlDecoder {
         return unread[start..<end - 1]
     }
 
-    /// One byte more than the limit may be the carriage return.
+    /// Checks the length of a line: one byte more than the limit may be the carriage return.
     private func checkLength(to end: Int) throws(ControlSyntaxError) {
         guard end - start <= lineLimit + 1 else { throw .lineTooLong(limit: lineLimit) }
     }
@@ -126,7 +126,7 @@ package struct ControlDecoder {
 }
 
 extension Span<UInt8> {
-    /// Whether it is the only line of an event that tells of a circuit.
+    /// Whether the line is the only one of an event that tells of a circuit.
     fileprivate var isCircuitLine: Bool {
         starts(with: "650 CIRC ") || starts(with: "650 CIRC_MINOR ")
     }

@@ -22,6 +22,8 @@ package enum ControlEvent: Equatable, Sendable {
         "ERR",
     ]
 
+    /// Reads an event.
+    ///
     /// - Throws: ``ControlSyntaxError`` for an event of a known kind in an unknown form.
     package init(_ reply: ControlReply) throws(ControlSyntaxError) {
         let text = reply.lines[0].text

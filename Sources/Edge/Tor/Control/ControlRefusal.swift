@@ -19,7 +19,7 @@ package enum ControlRefusal: Error, Equatable, Sendable {
     case portMissing
     /// A virtual port or its target can't be used as written.
     case portRefused
-    /// `nil`: the list of flags is empty.
+    /// The flag that tor refuses; `nil`: the list of flags is empty.
     case flagRefused(String?)
     /// Name of the setting: `MaxStreams`, `PoWDefensesEnabled`, `PoWQueueRate`, `PoWQueueBurst`.
     case limitRefused(String)
@@ -77,7 +77,7 @@ package enum ControlRefusal: Error, Equatable, Sendable {
     }
 
     private static func beginning(_ code: UInt16, _ words: String) -> ControlRefusal? {
-        /// The quoted word after `opening`, or all of what follows it.
+        /// Returns the quoted word after `opening`, or all of what follows it.
         func rest(after opening: String) -> String? {
             guard words.hasPrefix(opening) else { return nil }
             let rest = words.dropFirst(opening.count)

@@ -29,7 +29,7 @@ package struct ControlReply: Equatable, Sendable {
     package var isEvent: Bool { lines[0].code == 650 }
     package var isDone: Bool { (200..<300).contains(code) }
 
-    /// The value of a `key=value` line, of one line or of several.
+    /// Returns the value of a `key=value` line, of one line or of several.
     package subscript(key: String) -> String? {
         for line in lines where line.text.hasPrefix(key) {
             let rest = line.text.dropFirst(key.count)

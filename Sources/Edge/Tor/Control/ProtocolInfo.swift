@@ -14,6 +14,8 @@ package struct ProtocolInfo: Equatable, Sendable {
     package var cookieFile: String?
     package var version: TorVersion
 
+    /// Reads the reply to PROTOCOLINFO.
+    ///
     /// - Throws: ``ControlSyntaxError/unreadableReply(to:)``.
     package init(_ reply: ControlReply) throws(ControlSyntaxError) {
         var methods: [Method]?

@@ -3,7 +3,7 @@ package struct ReplyFields: Equatable, Sendable {
     package struct Word: Equatable, Sendable {
         /// The text before `=`, if it is made of letters, digits, `_`, `-` and `/`.
         package var key: String?
-        /// Unquoted. For a word without a key, the word.
+        /// The value, unquoted; for a word without a key, the word.
         package var value: String
         /// The word as it was written. Base64 may end in `=`, so a word without a key is taken from here.
         package var written: String
@@ -11,6 +11,8 @@ package struct ReplyFields: Equatable, Sendable {
 
     package private(set) var words: [Word] = []
 
+    /// Reads the words of a line.
+    ///
     /// - Throws: ``ControlSyntaxError/unfinishedQuotation``.
     package init(_ text: some StringProtocol) throws(ControlSyntaxError) {
         var rest = Array(text.utf8)[...]
@@ -21,12 +23,12 @@ package struct ReplyFields: Equatable, Sendable {
         }
     }
 
-    /// The value of the first word with this key.
+    /// Returns the value of the first word with this key.
     package subscript(key: String) -> String? {
         words.first { $0.key == key }?.value
     }
 
-    /// The word at a place counted from 0, as it was written.
+    /// Returns the word at a place counted from 0, as it was written.
     package subscript(place: Int) -> String? {
         words.indices.contains(place) ? words[place].written : nil
     }
@@ -61,7 +63,8 @@ package struct ReplyFields: Equatable, Sendable {
         }
     }
 
-    /// `"..."` with C escapes: `\n \t \r \" \' \\`, `\` and up to three octal digits, `\x` and two hex digits.
+    /// Takes `"..."` with C escapes: `\n \t \r \" \' \\`, `\` and up to three octal digits, `\x` and two hex
+    /// digits.
     private static func takeQuotation(_ rest: inout ArraySlice<UInt8>) throws(ControlSyntaxError) -> String {
         var bytes: [UInt8] = []
         rest = rest.dropFirst()

@@ -8,6 +8,8 @@ struct SafeCookie {
     /// The argument of AUTHENTICATE, 32 bytes. Tor accepts nothing else after a challenge.
     let answer: [UInt8]
 
+    /// Makes the answer to a challenge.
+    ///
     /// - Parameters:
     ///   - cookie: the file's 32 bytes.
     ///   - nonce: the 32 random bytes that went with AUTHCHALLENGE.

@@ -39,12 +39,12 @@ package struct ClientSecret: Sendable {
     /// The secret as Tor Browser takes it.
     package var base32: String { Base32.encode(secret).uppercased() }
 
-    /// A line of the client's `*.auth_private`, in the directory that its `ClientOnionAuthDir` names.
+    /// Returns a line of the client's `*.auth_private`, in the directory that its `ClientOnionAuthDir` names.
     package func line(for address: OnionAddress) -> String {
         "\(address.serviceID):descriptor:x25519:\(base32)"
     }
 
-    /// Gives it to a client's tor until that ends.
+    /// Returns the command that gives the key to a client's tor until that ends.
     package func command(for address: OnionAddress) -> ControlCommand {
         ControlCommand("ONION_CLIENT_AUTH_ADD", [address.serviceID, "x25519:\(Base64.encode(secret))"])
     }

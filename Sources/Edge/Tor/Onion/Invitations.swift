@@ -16,7 +16,7 @@ package struct Invitations: Sendable {
 
     package init(path: String) { self.path = path }
 
-    /// Whether it can be a name: 1 to 64 letters, digits, `-` and `_`.
+    /// Whether a text can be a name: 1 to 64 letters, digits, `-` and `_`.
     package static func isName(_ name: String) -> Bool {
         (1...64).contains(name.utf8.count)
             && name.utf8.allSatisfy { byte in

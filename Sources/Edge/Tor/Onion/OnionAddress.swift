@@ -9,6 +9,8 @@ package struct OnionAddress: Hashable, Sendable, CustomStringConvertible {
     /// 56 characters in lower case, without `.onion`: tor's ServiceID.
     package let serviceID: String
 
+    /// Makes the address of a public key.
+    ///
     /// - Precondition: 32 bytes.
     package init(publicKey: [UInt8]) {
         precondition(publicKey.count == 32, "a public key of \(publicKey.count) bytes")

@@ -39,6 +39,8 @@ package struct OnionForm: Equatable, Sendable {
         neighbours.contains { $0.address.serviceID == serviceID }
     }
 
+    /// Returns the command that gives the service to tor.
+    ///
     /// - Parameter own: the key by which our own tor may find the service, if it is private.
     func command(key: OnionKey, ports: [VirtualPort], own: ClientKey?) -> ControlCommand {
         guard let directory else { return addOnion(key: key, ports: ports, own: own) }
@@ -107,7 +109,8 @@ package struct OnionForm: Equatable, Sendable {
         return options
     }
 
-    /// Everybody who is to find a private service, in an order of no meaning; none for a public one.
+    /// Returns the keys of all who are to find a private service, in an order of no meaning; none for a
+    /// public one.
     func authorized(_ own: ClientKey?) -> [ClientKey] {
         guard let clients else { return [] }
         return Array(own.map { clients.union([$0]) } ?? clients)

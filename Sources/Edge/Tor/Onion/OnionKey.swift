@@ -15,15 +15,15 @@ package struct OnionKey: Sendable {
 
     package static func generate() -> OnionKey { OnionKey(seed: randomBytes(32))! }
 
-    /// - Parameter seed: 32 bytes; `nil` is returned for another length.
+    /// Makes the key of a seed of 32 bytes; `nil` is returned for another length.
     package init?(seed: [UInt8]) {
         guard let publicKey = try? Ed25519.publicKey(seed: seed) else { return nil }
         secret = .seed(seed)
         address = OnionAddress(publicKey: publicKey)
     }
 
-    /// - Parameter expanded: 64 bytes; `nil` is returned for another length or an unclamped scalar, of which tor would
-    ///   make some other address.
+    /// Makes the key of an expanded secret of 64 bytes. `nil` is returned for another length or an unclamped
+    /// scalar, of which tor would make some other address.
     package init?(expanded: [UInt8]) {
         guard let publicKey = try? Ed25519.publicKey(expanded: expanded) else { return nil }
         secret = .expanded(expanded)

@@ -19,7 +19,7 @@ package struct OnionKeyFile: Sendable {
 
     package init(path: String) { self.path = path }
 
-    /// The key in the file; a new one is made and kept when there is none.
+    /// Reads the key in the file; makes and keeps a new key when there is none.
     package func loadOrCreate() throws(OnionKeyFileError) -> OnionKey {
         if let key = try load() { return key }
         let key = OnionKey.generate()
@@ -33,7 +33,7 @@ package struct OnionKeyFile: Sendable {
         }
     }
 
-    /// `nil` when there is no file.
+    /// Reads the key in the file; `nil` when there is no file.
     package func load() throws(OnionKeyFileError) -> OnionKey? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
@@ -54,6 +54,8 @@ package struct OnionKeyFile: Sendable {
         return key
     }
 
+    /// Writes a key into a new file.
+    ///
     /// - Throws: ``OnionKeyFileError/exists(path:)`` rather than lose a key.
     package func create(_ key: OnionKey) throws(OnionKeyFileError) {
         do {

@@ -153,8 +153,8 @@ package final class OnionService {
         try await connection.send(.removeOnion(address), within: .seconds(2))
     }
 
-    /// Before the service is given to tor once more, on the same connection and perhaps in another form. One of tor's
-    /// configuration is replaced without a gap.
+    /// Makes way before the service is given to tor once more, on the same connection and perhaps in another
+    /// form. A service of tor's configuration is replaced without a gap.
     func makeWay() async throws(ControlError) {
         if form.directory == nil { try await withdraw() } else { try await letGo() }
     }
@@ -167,7 +167,7 @@ package final class OnionService {
         try await connection.send(.forgetClientKey(of: address), within: .seconds(2))
     }
 
-    /// Before the own address is called.
+    /// Prepares a call of the own address.
     ///
     /// - Parameter afresh: so that the directories are asked for the descriptor, as a peer asks them: tor forgets what it
     ///   has of the kind, and clients' keys with it.
@@ -181,7 +181,7 @@ package final class OnionService {
         if let own { try await connection.send(own.command(for: address), within: limit) }
     }
 
-    /// Ends a client's circuit with all its streams, if it has not ended.
+    /// Closes a client's circuit with all its streams, if it has not ended.
     func closeCircuit(_ circuit: UInt32) async {
         _ = try? await connection.send(.closeCircuit(circuit))
     }

@@ -40,11 +40,11 @@ package enum OnionLoss: Error, Equatable, Sendable {
     case process(TorProcessError)
     /// No directory took a descriptor in time.
     case notUploaded(after: Duration)
-    /// Calls to the own address did not get there, so many in a row; the text says why the last one did not.
+    /// Calls to the own address did not get there, `calls` in a row; the text says why the last one did not.
     case unreached(calls: Int, String)
     /// Tor comes no further into the network.
     case notInNetwork(progress: Int, after: Duration)
-    /// The machine slept so long that tor's circuits are gone.
+    /// The machine slept for this time, and tor's circuits are gone.
     case suspended(for: Duration)
 
     /// One word for a metric.

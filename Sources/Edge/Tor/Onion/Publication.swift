@@ -53,7 +53,8 @@ package struct Publication: Equatable, Sendable {
         }
     }
 
-    /// Some seconds have passed since the first upload.
+    /// Counts the service as published if any directory has it: some seconds have passed since the first
+    /// upload.
     package mutating func graceEnded(at now: Int64) {
         if uploads > 0, publishedAt == nil { publishedAt = now }
     }

@@ -5,6 +5,8 @@ package struct VirtualPort: Hashable, Sendable {
     package let number: UInt16
     package let target: Endpoint
 
+    /// Makes a port of the onion address.
+    ///
     /// - Throws: ``VirtualPortError``: some targets can't be written for tor.
     package init(_ number: UInt16, to target: Endpoint) throws(VirtualPortError) {
         guard number > 0 else { throw .zero }

@@ -22,6 +22,8 @@ struct RepeatedLines {
     private var known: [[UInt8]: Line] = [:]
     private var count = 0
 
+    /// Takes a line of tor's log.
+    ///
     /// - Parameter now: Seconds of a clock that never goes back.
     /// - Returns: How often the line was held back since it was logged last; `nil`: it is held back now.
     mutating func pass(_ line: String, at now: Int64) -> Int? {

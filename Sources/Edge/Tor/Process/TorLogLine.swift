@@ -7,7 +7,8 @@ package struct TorLogLine: Equatable, Sendable {
     package var level: Logger.Level
     package var words: String
 
-    /// `Nov 21 08:31:02.000 [notice] Bootstrapped 5% (conn): Connecting to a relay`; a line in another form is kept whole.
+    /// Reads `Nov 21 08:31:02.000 [notice] Bootstrapped 5% (conn): Connecting to a relay`; a line in another
+    /// form is kept whole.
     package init(_ line: String) {
         var words = line[...]
         level = .debug

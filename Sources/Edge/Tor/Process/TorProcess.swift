@@ -53,6 +53,8 @@ package final class TorProcess {
     private var isLockedOut = false
     private var exitWaiters: [UnsafeContinuation<Void, Never>] = []
 
+    /// Starts tor.
+    ///
     /// - Parameter onLine: each line of tor's log, without addresses.
     package init(
         _ settings: Settings, onLine: @escaping @EventLoop (TorLogLine) -> Void

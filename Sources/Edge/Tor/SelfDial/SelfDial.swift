@@ -21,17 +21,18 @@ final class SelfDial {
     var isAble: Bool { settings.interval > .zero && hasSocks }
     /// Whether the address is to be called unreachable.
     var isFailing: Bool { figures.failuresInARow >= settings.failures }
-    /// The call came through, after so many in a row that did not.
+    /// Called when a call came through, with the number of calls in a row before it that did not.
     var onSuccess: @EventLoop (_ failuresBefore: Int) -> Void = { _ in }
-    /// A call failed; why.
+    /// Called when a call failed, with the reason.
     var onFailure: @EventLoop (_ words: String) -> Void = { _ in }
-    /// Calls fail for long enough that something must be done. Not called when tor did its part and the door did not.
+    /// Called when calls fail for long enough that something must be done. Not called when tor did its part
+    /// and the door did not.
     var onUnreachable: @EventLoop (_ failures: Int, _ words: String) -> Void = { _, _ in }
-    /// Another node answers under our address. Called once until one of our own answers again.
+    /// Called when another node answers under our address, and did not answer the call before.
     var onStranger: @EventLoop () -> Void = {}
     /// Called when calls to the address before ours have failed for long enough, with the reason.
     var onFrontFailure: @EventLoop (_ words: String) -> Void = { _ in }
-    /// Called when the address before ours answers again, after so many calls that failed.
+    /// Called when the address before ours answers again, with the number of calls that failed.
     var onFrontSuccess: @EventLoop (_ failuresBefore: Int) -> Void = { _ in }
 
     private let settings: SelfDialSettings
@@ -46,6 +47,8 @@ final class SelfDial {
     private var round = 0
     private var lastCall = ContinuousClock.now
 
+    /// Makes the caller, which calls nothing before ``begin()``.
+    ///
     /// - Parameter route: asked before each call; `nil`: none can be made.
     init(_ settings: SelfDialSettings, route: @escaping @EventLoop () async -> SelfDialRoute?) {
         self.settings = settings
@@ -54,14 +57,14 @@ final class SelfDial {
         lineTimer.action = { [unowned self] in Task { await askLine() } }
     }
 
-    /// The service is published.
+    /// Begins to call: the service is published.
     func begin() {
         guard settings.interval > .zero, !isActive else { return }
         isActive = true
         timer.start(after: min(settings.firstPause, settings.interval))
     }
 
-    /// The service is not there, and nothing is to be learned from calling it.
+    /// Stops calling: the service is not there, and nothing is to be learned from calling it.
     func pause() {
         isActive = false
         round += 1
@@ -80,7 +83,7 @@ final class SelfDial {
         return (reply.answer, .now - begun)
     }
 
-    /// Something hints that the service is cut off.
+    /// Makes the next call at once: something hints that the service is cut off.
     func callSoon() {
         callSoon(after: .zero)
     }
@@ -121,7 +124,8 @@ final class SelfDial {
     /// are ours.
     private func unsteady(_ time: Duration) -> Duration { time * Double.random(in: 0.8...1.2) }
 
-    /// The worst answer of all doors, and the line to one of them.
+    /// Returns the first answer of a door that is not the node's own; else its own, and the line to one of
+    /// the doors.
     private func answers(by route: SelfDialRoute) async -> SelfDialReply {
         var line: SelfDialLine?
         for door in settings.doors {
@@ -142,6 +146,8 @@ final class SelfDial {
         return await self.reply(of: door, by: route, within: settings.timeout)
     }
 
+    /// Calls a door once.
+    ///
     /// - Parameter patience: for tor to make the connection.
     private func reply(
         of door: SelfDialDoor, by route: SelfDialRoute, within patience: Duration
@@ -161,8 +167,9 @@ final class SelfDial {
 
     // MARK: The address before ours
 
-    /// Any node behind it may answer, and when none does, nothing can be done about it here. Only the first door is called:
-    /// what the others say could be taken for the answer to a call of our own address.
+    /// Calls the address before ours. Any node behind it may answer, and when none does, nothing can be done
+    /// about it here. Only the first door is called: what the other doors say could be taken for the answer
+    /// to a call of our own address.
     private func callFront(of route: SelfDialRoute) async {
         guard let front = settings.front, front != route.address, let door = settings.doors.first,
             !isCallingFront

@@ -6,12 +6,12 @@ package enum SelfDialAnswer: Equatable, Sendable {
     case own
     /// A door answered, of another node under the same address.
     case another
-    /// Tor made no connection; why.
+    /// Tor made no connection; the text says why.
     case unreached(String)
-    /// Tor made one, and the door did not do its part; why.
+    /// Tor made a connection, and the door did not do its part; the text says why.
     case unanswered(String)
 
-    /// `nil` if all is well.
+    /// The words for what is wrong; `nil` if all is well.
     var words: String? {
         switch self {
         case .own: nil
@@ -74,18 +74,19 @@ package struct SelfDialDoor: Sendable {
 }
 
 package struct SelfDialSettings: Sendable {
-    /// Between calls; zero: none are made.
+    /// The time between calls; zero: no calls are made.
     package var interval = Duration.seconds(300)
-    /// After a call that failed.
+    /// The pause after a call that failed.
     package var retryPause = Duration.seconds(30)
-    /// After the service was published: not every directory has it yet.
+    /// The pause after the service was published: not every directory has it yet.
     package var firstPause = Duration.seconds(10)
     /// The time for tor to make one connection, and as much for the door to answer on it. The first try of a
     /// call has a quarter of it for the connection.
     package var timeout = Duration.seconds(30)
-    /// Between questions on a connection that stands, and for the answer to one. With the time of one call they are how
-    /// long a cut network may go unnoticed: less than a minute.
+    /// The time between questions on a connection that stands. With ``lineTimeout`` and the time of one call
+    /// it is how long a cut network may go unnoticed: less than a minute.
     package var lineInterval = Duration.seconds(10)
+    /// The time for the answer to a question on a connection that stands.
     package var lineTimeout = Duration.seconds(10)
     /// The number of calls in a row whose failure means that nobody can reach the service. A line that fell
     /// silent counts as one.

@@ -20,7 +20,7 @@ struct CircuitBook: Equatable, Sendable {
 
     var circuits: Int { uses.count }
 
-    /// Whether it is a circuit by which a client talks to the service or to a neighbour.
+    /// Whether a client talks by this circuit to the service or to a neighbour.
     func isClient(_ circuit: UInt32) -> Bool { uses[circuit] == .client || uses[circuit] == .neighbours }
 
     /// The circuits of all clients, also of those that are about to come.
@@ -30,7 +30,7 @@ struct CircuitBook: Equatable, Sendable {
         }
     }
 
-    /// - Returns: whether a client of the service came by a new circuit.
+    /// Takes an event; returns whether a client of the service came by a new circuit.
     mutating func take(
         _ event: CircuitEvent, of serviceID: String?,
         isNeighbour: (_ serviceID: String) -> Bool = { _ in false }

@@ -104,8 +104,9 @@ extension Span<UInt8> {
 
     fileprivate func spells(_ text: String) -> Bool { hasSameBytes(as: text) }
 
-    /// Up to the next space, or to the end. What is quoted is part of its field, whatever it holds: a program of this
-    /// machine chooses the text of `SOCKS_USERNAME="…"`, and its words are none of the line's.
+    /// Returns the field up to the next space, or to the end. What is quoted is part of its field, whatever
+    /// it holds: a program of this machine chooses the text of `SOCKS_USERNAME="…"`, and its words are none
+    /// of the line's.
     fileprivate func field(from start: Int) -> Range<Int> {
         var place = start
         var isQuoted = false
@@ -122,7 +123,8 @@ extension Span<UInt8> {
         return start..<count
     }
 
-    /// One space lies between two fields. Begins beyond the end where there is none.
+    /// Returns the next field: one space lies between two. The result begins beyond the end where there is
+    /// none.
     fileprivate func field(after field: Range<Int>) -> Range<Int> {
         let start = field.upperBound + 1
         return start <= count ? self.field(from: start) : start..<start

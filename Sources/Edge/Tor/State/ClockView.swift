@@ -4,15 +4,16 @@ import Encodings
 package struct ClockView: Equatable, Sendable {
     /// Seconds by which this machine is ahead (negative: behind) of a relay; `nil`: none has objected.
     package private(set) var skew: Int?
-    /// The beginning of the network's present consensus, seconds since 1970; ``validUntil`` is its end.
+    /// The beginning of the network's present consensus, seconds since 1970.
     package private(set) var validFrom: Int64?
+    /// The end of the network's present consensus, seconds since 1970.
     package private(set) var validUntil: Int64?
 
     static let keys = ["consensus/valid-after", "consensus/valid-until"]
 
     package init() {}
 
-    /// The largest of what several relays say.
+    /// Keeps the largest of what several relays say.
     mutating func note(skew seconds: Int) {
         if seconds.magnitude > (skew ?? 0).magnitude { skew = seconds }
     }
@@ -23,7 +24,7 @@ package struct ClockView: Equatable, Sendable {
         validUntil = reply[Self.keys[1]].flatMap(Self.seconds)
     }
 
-    /// `2026-11-21 22:00:00` (UTC, the years 1970 to 9999) as seconds since 1970.
+    /// Reads `2026-11-21 22:00:00` (UTC, the years 1970 to 9999) as seconds since 1970.
     static func seconds(_ text: String) -> Int64? {
         let bytes = Array(text.utf8)
         guard bytes.count == 19 else { return nil }

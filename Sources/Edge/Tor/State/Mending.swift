@@ -14,19 +14,21 @@ struct Mending: Equatable, Sendable {
 
     private static let longestPause = Duration.seconds(3600)
 
+    /// Makes the steps, the first of which is due at once.
+    ///
     /// - Parameters:
-    ///   - ownsTor: one that others use too is never started anew.
-    ///   - firstPause: after the second step; each pause is twice the one before, up to an hour.
+    ///   - ownsTor: whether tor is ours alone: a tor that others use too is never started anew.
+    ///   - firstPause: the pause after the second step; each pause is twice the one before, up to an hour.
     init(ownsTor: Bool, firstPause: Duration) {
         self.ownsTor = ownsTor
         self.firstPause = firstPause
     }
 
-    /// `nil`: what was done last needs more time.
+    /// Returns the step that is due; `nil`: what was done last needs more time.
     ///
     /// - Parameters:
     ///   - now: nanoseconds of the monotonic clock.
-    ///   - isTorAmiss: so that the first step is of no use.
+    ///   - isTorAmiss: whether tor itself is amiss, so that the first step is of no use.
     mutating func next(at now: Int64, isTorAmiss: Bool) -> Step? {
         guard now >= notBefore else { return nil }
         if isTorAmiss, ownsTor { taken = max(taken, 1) }
@@ -37,7 +39,7 @@ struct Mending: Equatable, Sendable {
         return ownsTor ? .restartTor : .publishAgain
     }
 
-    /// The service is there again: the next trouble is a new one.
+    /// Begins anew with the first step: the service is there again, and the next trouble is a new one.
     mutating func succeeded() {
         taken = 0
         notBefore = .min

@@ -99,9 +99,9 @@ package struct SelfDialFigures: Equatable, Sendable {
     package var lastSuccess: Int64?
     /// The time from the dial to the door's answer, of the last call that came through.
     package var lastDuration: Duration?
-    /// Why the last one failed; `nil` if it came through.
+    /// The reason why the last call failed; `nil` if it came through.
     package var lastFailure: String?
-    /// Whether another node answered the last one.
+    /// Whether another node answered the last call.
     package var isAnsweredByAnother = false
     /// The figures of the address before ours; `nil`: there is none, or it has not been called yet.
     package var front: FrontFigures?
@@ -116,7 +116,7 @@ package struct FrontFigures: Equatable, Sendable {
     /// Whether that is long enough to be an alarm.
     package var isFailing = false
     package var lastSuccess: Int64?
-    /// Why the last one failed; `nil` if it came through.
+    /// The reason why the last call failed; `nil` if it came through.
     package var lastFailure: String?
 
     package init() {}
@@ -135,7 +135,7 @@ package struct ClockSkew: Equatable, Sendable {
         self.offset = offset
     }
 
-    /// Seconds by which the clock is ahead now (negative: behind).
+    /// Returns the seconds by which the clock is ahead now (negative: behind).
     package func seconds(at offset: Int64) -> Int {
         // Where either is beyond all sense, so is the sum.
         let moved = offset.subtractingReportingOverflow(self.offset)
