@@ -20,7 +20,7 @@ package final class DoorCounter {
     /// Counts what the door's own protocol has beside notifications.
     package func count(_ event: String) { figures.events.add(event) }
 
-    /// Counts a notification that was never stored.
+    /// Counts a submission that came to its end before it was stored.
     ///
     /// - Parameter time: Nanoseconds since the submission.
     func countUnstored(after time: Int64) {

@@ -64,7 +64,7 @@ package struct KeptTable: Sendable {
             }
     }
 
-    /// Returns the row that a text of it is sealed for in a database.
+    /// Returns the row that a text of the table is sealed for in a database.
     fileprivate func owner(of row: [KeptValue]) -> Sealed.Owner {
         switch name {
         case "phone": if case .text(let name) = row[1] { return .phone(name: name) }

@@ -17,8 +17,8 @@ final class MailboxTurn {
             on: connection)
     }
 
-    /// Waits until no other node gets a number before this commit has ended: readers go on behind the highest
-    /// number that they have seen.
+    /// Waits for the turn: until this commit has ended no other node gets a number, since readers go on
+    /// behind the highest number that they have seen.
     func wait() throws(StoreError) { try turn?.run() }
 
     /// Returns the last messages of mailboxes that have got any behind that number.

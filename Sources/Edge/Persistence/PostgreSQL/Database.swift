@@ -74,7 +74,7 @@ final class Database {
         }
     }
 
-    /// Shortens the patience to 3 seconds, after all that takes long: a connection that is silent is given up
+    /// Shortens the patience, after all that takes long: from now on a connection that is silent is given up
     /// long before the lease ends.
     func shortenPatience() { connection.patience = 3000 }
 

@@ -16,10 +16,11 @@ package protocol Dialect: Sendable {
     /// Returns the condition, which begins with `AND`, that this node may claim a row of the backlog. Another
     /// node may have the row, or has just put it there. Empty where there are no other nodes.
     ///
-    /// - Parameter index: Of the value, ``Shards/bits``.
+    /// - Parameter index: The index of the value, ``Shards/bits``.
     func andHeld(_ index: Int) -> String
 
-    /// Returns the same condition for rows of other tables, whoever put them there.
+    /// Returns the condition, which begins with `AND`, that a row of another table is this node's, whoever
+    /// put it there. Empty where there are no other nodes.
     func andOwn(_ index: Int) -> String
 
     /// Locks the rows of a query until the commit; `nil`: a transaction has the whole store anyway.

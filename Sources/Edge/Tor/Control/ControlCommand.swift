@@ -52,8 +52,8 @@ extension ControlCommand {
 
     static let authenticate = ControlCommand("AUTHENTICATE")
 
-    /// Returns the command that proves who we are. A password goes as hexadecimal digits, so any bytes will do;
-    /// so do a cookie and the answer to a challenge.
+    /// Returns the command that proves who we are. A password goes as hexadecimal digits, so any bytes will
+    /// do; so do a cookie and the answer to a challenge.
     static func authenticate(_ proof: [UInt8]) -> ControlCommand {
         // An empty password can't be written as digits.
         ControlCommand("AUTHENTICATE", [proof.isEmpty ? "\"\"" : Hex.encode(proof)])
