@@ -86,7 +86,7 @@ extension LaneFigures {
     }
 }
 
-/// All doors and lanes together.
+/// The counts of all doors and lanes together.
 package struct Counters: Equatable, Sendable {
     package var submitted = 0
     package var stored = 0

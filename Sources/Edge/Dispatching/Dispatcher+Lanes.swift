@@ -69,7 +69,7 @@ extension Dispatcher {
         return count
     }
 
-    /// Refuses these, as far as they are in memory and with no gateway.
+    /// Refuses these notifications, as far as they are in memory and with no gateway; returns how many.
     package func drop(_ sequences: [Int64]) -> Int {
         let count = pipeline.drop(sequences, at: .now)
         execute()
@@ -90,16 +90,17 @@ extension Dispatcher {
         return count
     }
 
-    /// Tries these at once, with all others of their devices, as far as they are in memory.
+    /// Tries these notifications at once, with all others of their devices, as far as they are in memory.
     package func retryNow(_ sequences: [Int64]) -> Int {
         let count = pipeline.retryNow(sequences, at: .now)
         execute()
         return count
     }
 
-    /// Gives what waits for an app that has no gateway to another one.
+    /// Gives what waits for an app that has no gateway to another app.
     ///
-    /// - Returns: How many they are; `nil`: the app has one, or the other one has none for one of its hosts.
+    /// - Returns: How many they are; `nil`: the app has a gateway, or the other app has none for one of its
+    ///   hosts.
     package func move(app: String, to other: String) -> Int? {
         let lanes = pipeline.lanes.filter { !$0.isGone && $0.id.app == app }
         let hosts = lanes.map(\.id.host)
@@ -111,7 +112,7 @@ extension Dispatcher {
         return count
     }
 
-    /// Asks all who may know it. Whoever serves an origin is a stranger's choice, and is not asked.
+    /// Asks all who may know the time. Whoever serves an origin is a stranger's choice, and is not asked.
     func hearTheTime() {
         var told = [torTime?()]
         for lane in gateways.indices where !pipeline.lanes[lane].id.host.isOrigin {

@@ -5,7 +5,7 @@ import Relay
 
 /// The figures that the operator may see.
 extension Dispatcher {
-    /// Why the last commit failed; `nil` while the outbox works.
+    /// The reason why the last commit failed; `nil` while the outbox works.
     package var outboxFault: OutboxError? { pipeline.outboxFault }
     package var waiting: Int { pipeline.waiting }
     package var waitingBytes: Int { pipeline.waitingBytes }
@@ -14,17 +14,17 @@ extension Dispatcher {
     package var lanes: [Lane] { pipeline.lanes }
     /// The pipeline's sharing of the store; `nil`: other nodes can't come to it.
     package var sharing: Pipeline.Sharing? { pipeline.sharing }
-    /// Like ``lanes``. Looks at everything that waits.
+    /// The queues of the lanes, in the order of ``lanes``. Looks at everything that waits.
     package var queues: [Pipeline.Queue] { pipeline.queues() }
     /// Returns the figures of a door, made at the first call with its name.
     package func door(_ name: String) -> DoorCounter { tally.door(name) }
     package var doors: [DoorCounter] { tally.doors }
-    /// Like ``lanes``.
+    /// The figures of the lanes, in the order of ``lanes``.
     package var laneFigures: [LaneFigures] { tally.lanes }
     /// The figures of all lanes, those that are gone among them.
     package var laneTotals: [LaneFigures] { tally.lanes + tally.gone.lanes.values }
     package var commitFigures: CommitFigures { tally.commits }
-    /// All doors and lanes together.
+    /// The counts of all doors and lanes together.
     package var counters: Counters {
         Counters(doors: doors.map(\.figures), lanes: laneTotals, commits: commitFigures)
     }
@@ -37,7 +37,7 @@ extension Dispatcher {
 }
 
 extension Effect {
-    /// Writes an effect to the log, if it is for the operator; nothing of the others.
+    /// Writes an effect to the log, if it is for the operator; nothing of other effects.
     func write(to log: Logger, of lanes: [Lane]) {
         func facts(_ lane: Int) -> Logger.Metadata {
             let lane = lanes[lane].shown

@@ -61,7 +61,7 @@ extension Dispatcher {
         log.warning("node.clock_corrected", metadata: ["ahead_seconds": "\(ahead.components.seconds)"])
     }
 
-    /// Returns once the outbox has done what was asked of it before: it hangs as long as this does.
+    /// Returns once the outbox has done what was asked of it before: the outbox hangs as long as this does.
     package func waitForOutbox() async {
         _ = try? await outbox.notifications([])
     }

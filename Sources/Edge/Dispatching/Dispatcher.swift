@@ -52,7 +52,7 @@ package final class Dispatcher {
     private var alarmAt = Int64.max
     private var stirred: [Int] = []
 
-    /// A busy loop gathers for one commit what it has to do anyway.
+    /// The longest time for which a busy loop gathers for one commit what it has to do anyway.
     private static let longestGathering: Duration = .milliseconds(2)
 
     package init(

@@ -55,7 +55,7 @@ package final class OnionPresence {
         /// Nothing is amiss: tor is to have it in another form, or has read its configuration anew.
         case form
         case connection(ControlError)
-        /// Tor answers, but something is amiss, and this is to be done about it.
+        /// Tor answers, but something is amiss, and this step is to be done about it.
         case amiss(OnionLoss, Mending.Step)
     }
 

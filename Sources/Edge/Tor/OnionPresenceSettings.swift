@@ -5,10 +5,11 @@ extension OnionPresence {
         package enum Source: Sendable {
             /// A child process, from the project's `torrc`.
             case own(TorProcess.Settings)
-            /// One that runs already; `isOurs`: nobody but this node uses it, and its service manager starts it again.
+            /// A tor that runs already; `isOurs`: nobody but this node uses it, and its service manager
+            /// starts it again.
             case running(control: Endpoint, ControlCredentials, isOurs: Bool = false)
 
-            /// Whether nobody else uses it.
+            /// Whether nobody else uses this tor.
             var isOurs: Bool {
                 switch self {
                 case .own: true
@@ -23,14 +24,15 @@ extension OnionPresence {
         package var key: OnionKeyFile
         /// How the service is given to tor, how it holds against floods, and whom it lets in.
         package var form = OnionForm()
-        /// How long ``OnionPresence/start(_:beside:)`` waits for a system's tor that is not there yet.
+        /// The time for which ``OnionPresence/start(_:beside:)`` waits for a system's tor that is not there
+        /// yet.
         package var startTime = Duration.seconds(30)
-        /// How long tor may take to upload a descriptor, or to come any further into the network, before something is
-        /// done about it.
+        /// The time that tor may take to upload a descriptor, or to come any further into the network, before
+        /// something is done about it.
         package var uploadTime = Duration.seconds(180)
-        /// How often tor is asked how it is.
+        /// The time between two questions to tor how it is.
         package var heartbeat = Duration.seconds(20)
-        /// How long it may take to answer; one that does not hangs.
+        /// The time that tor may take to answer; a tor that takes longer hangs.
         package var heartbeatDeadline = Duration.seconds(10)
         /// The wait after tor was started anew in vain; see ``Mending``.
         package var mendingPause = Duration.seconds(300)

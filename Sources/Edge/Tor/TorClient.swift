@@ -7,7 +7,7 @@ import Reactor
 @EventLoop
 package final class TorClient {
     package let connection: ControlConnection
-    /// The place at which it takes SOCKS connections.
+    /// The place at which tor takes SOCKS connections.
     package let socks: Endpoint
     /// The clock, as tor met it on its way into the network.
     package let clock: ClockView
@@ -21,7 +21,7 @@ package final class TorClient {
         self.clock = clock
     }
 
-    /// Returns when it is in the network.
+    /// Starts a tor, and returns when it is in the network.
     ///
     /// - Parameters:
     ///   - onProgress: how far it has come.
@@ -42,7 +42,7 @@ package final class TorClient {
         }
     }
 
-    /// How long a tor may do nothing before it has reached any relay.
+    /// The time for which a tor may do nothing before it has reached any relay.
     private static let firstAnswer = Duration.seconds(20)
 
     private static func join(
@@ -110,7 +110,7 @@ package enum TorClientError: Error, CustomStringConvertible {
 /// The result of fetching an onion service's descriptor.
 package enum DescriptorFetch: Equatable, Sendable {
     case found
-    /// Directories answered, and none had it: tor's word for that.
+    /// Directories answered, and none had the descriptor: tor's word for that.
     case notFound(reason: String)
     case noAnswer
 }

@@ -7,11 +7,13 @@ struct TorLink {
     /// The process of a tor of our own; `nil`: somebody else has started tor.
     let process: TorProcess?
 
-    /// How long a tor that we started may take to open its control port. It takes 0.1 s; on a busy machine 2 s.
+    /// The time that a tor of our own may take to open its control port. It takes 0.1 s; on a busy machine 2
+    /// s.
     private static let startTime = Duration.seconds(20)
-    /// How long a tor of the same directory may take to end: one that a killed node has left ends at once.
+    /// The time that a tor of the same directory may take to end: a tor that a killed node has left ends at
+    /// once.
     private static let leaveTime = Duration.seconds(1)
-    /// How often a starting or ending tor is tried.
+    /// The pause between two tries of a starting or ending tor.
     private static let tryInterval = Duration.milliseconds(50)
 
     /// Connects to a tor that others run.

@@ -27,7 +27,7 @@ package struct RegistrationView: Sendable {
     /// Rows with the column `id` (text, without blanks) first; the columns' names are the headings. Nothing of it is a
     /// device token, a key or a message: the operator sees it, and so does the operator's terminal.
     let query: String
-    /// Statements that forget one, `?1` being its id.
+    /// Statements that forget a registration, `?1` being its id.
     let removal: [String]
 
     package init(kind: String, query: String, removal: [String]) {

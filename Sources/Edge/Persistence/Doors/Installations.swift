@@ -10,7 +10,7 @@ package struct StoredInstallations: Sendable {
         self.file = file
     }
 
-    /// Adds one, or puts it in the place of the one with its id. Durable when it returns.
+    /// Adds an installation, or puts it in the place of the one with its id. Durable when it returns.
     package func put(_ installation: Installation) async throws(OutboxError) {
         try await file.write(InstallationTables.self) { tables throws(StoreError) in
             try tables.put(installation)

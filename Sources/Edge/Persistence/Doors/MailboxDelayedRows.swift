@@ -26,7 +26,7 @@ final class MailboxDelayedRows {
     private let selectDue: Statement
     private let delete: Statement
 
-    /// The most that become messages in one commit.
+    /// The most rows that become messages in one commit.
     static let atOnce = 100
 
     init(_ connection: borrowing Connection) throws(StoreError) {

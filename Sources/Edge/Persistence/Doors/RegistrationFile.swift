@@ -10,7 +10,7 @@ package struct RegistrationFile: ~Copyable {
     }
 
     let connection: Connection
-    /// All kinds, those without tables in this file too.
+    /// All kinds of registrations, those without tables in this file too.
     package static var kinds: [String] { DoorTableKinds.all.flatMap { $0.views.map(\.kind) }.sorted() }
     /// The views of all doors that have tables in this file.
     package let views: [RegistrationView]
@@ -34,7 +34,7 @@ package struct RegistrationFile: ~Copyable {
         self.connection = connection
     }
 
-    /// Calls `body` with all of one kind.
+    /// Calls `body` with all registrations of one kind.
     package func forEach(of view: RegistrationView, _ body: (Row) -> Void) throws(StoreError) {
         let statement = try Statement(view.query, on: connection)
         while try statement.step() { body(Row(statement)) }

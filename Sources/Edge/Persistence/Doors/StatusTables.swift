@@ -198,7 +198,7 @@ final class StatusTables: DoorTables {
         return .stored
     }
 
-    /// Lets go of the one of the least use.
+    /// Lets go of the registration of the least use.
     private func makeRoom(at now: Int64, _ limits: StatusRegistration.Limits) throws(StoreError) -> Bool {
         let kinds: [(isRegistered: Int64, isUsed: Int64, latest: Int64)] = [
             (0, 0, now), (0, 1, now), (1, 0, now - limits.unused.milliseconds),

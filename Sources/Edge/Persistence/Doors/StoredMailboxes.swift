@@ -61,7 +61,7 @@ package struct StoredMailboxes: Sendable {
         }
     }
 
-    /// Puts what has waited for its time into its mailbox, the first some of it in one commit.
+    /// Puts messages that have waited for their time into their mailboxes, the first ones in one commit.
     ///
     /// - Parameter time: Milliseconds since 1970.
     package func deliver(

@@ -1,6 +1,6 @@
 import Relay
 
-/// Moves what waits for an app to another one that takes over.
+/// Moves what waits for an app to another app that takes over.
 extension Backlog {
     func move(
         _ lane: LaneID, toApp app: String, on connection: borrowing Connection

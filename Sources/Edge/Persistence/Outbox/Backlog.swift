@@ -171,7 +171,7 @@ final class Backlog {
         try spare.run()
     }
 
-    /// Forgets what was handed out of these shards: it has gone with them.
+    /// Forgets what was handed out of these shards, which has gone with them.
     func giveUp(_ lost: Shards) {
         guard !lost.isEmpty else { return }
         for (sequence, shard) in shards where lost[shard] {

@@ -121,7 +121,7 @@ final class Identities {
         known.enter(digests.identity, at: sequence)
     }
 
-    /// Returns what became of it, if it is known.
+    /// Returns what became of a submission, if it is known.
     func result(of digests: SubmissionDigests) throws(StoreError) -> StoreResult? {
         try look(for: digests.identity) { (sequence) throws(StoreError) in
             guard Digest(find.pair(1)) == digests.content else { return .conflict }

@@ -7,7 +7,7 @@ import Relay
 /// it, or by one since: a commit takes its numbers when it begins, and ends within seconds. One that waited longer for a
 /// standby server is found by the look from the beginning, once a minute.
 struct LookBound {
-    /// Numbers up to this one are left out by the running look.
+    /// The number up to which the running look leaves out all.
     private(set) var now: Int64 = 0
     private var bound: Int64 = 0
     /// The last number that was given when a look from the beginning was made last.

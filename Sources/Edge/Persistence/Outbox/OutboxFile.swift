@@ -20,7 +20,7 @@ package struct OutboxFile: ~Copyable {
         package let expiresAt: Int64
     }
 
-    /// Which of the waiting are meant.
+    /// The waiting notifications that are meant.
     package enum Selection: Equatable, Sendable {
         /// The notifications of one app and one host; `nil`: any.
         case lanes(app: String?, host: LaneHost?)
@@ -42,7 +42,7 @@ package struct OutboxFile: ~Copyable {
     /// SQL for all rows that wait.
     private var rows: String { Schema.waitingRows }
 
-    /// Rows of one page.
+    /// The rows of one page.
     package static let page = 1000
 
     /// Opens the outbox in a file.
@@ -145,7 +145,8 @@ package struct OutboxFile: ~Copyable {
 
     // MARK: In place of the node
 
-    /// Makes them due at once, in the backlog with all others of their devices. What their gateways asked for is forgotten.
+    /// Makes notifications due at once, in the backlog with all others of their devices. What their gateways
+    /// asked for is forgotten.
     ///
     /// - Returns: how many had been put off.
     package func makeDue(_ selection: Selection) throws(StoreError) -> Int {
@@ -163,7 +164,7 @@ package struct OutboxFile: ~Copyable {
         }
     }
 
-    /// Takes them out; whoever sends one of them again hears that it was refused.
+    /// Takes notifications out; whoever sends one of them again hears that it was refused.
     ///
     /// - Returns: how many.
     package func drop(_ selection: Selection) throws(StoreError) -> Int {
@@ -178,7 +179,7 @@ package struct OutboxFile: ~Copyable {
         }
     }
 
-    /// Gives what waits for an app to another one.
+    /// Gives what waits for an app to another app.
     ///
     /// - Returns: How many.
     package func move(app: String, toApp other: String) throws(StoreError) -> Int {
@@ -198,7 +199,7 @@ package struct OutboxFile: ~Copyable {
 
     /// Runs statements for each table and condition, in one transaction.
     ///
-    /// - Returns: How many rows the last ones changed.
+    /// - Returns: The number of rows that the last statements changed.
     private func change(
         _ selection: Selection, _ statements: (_ table: String, _ condition: String) -> [String]
     ) throws(StoreError) -> Int {

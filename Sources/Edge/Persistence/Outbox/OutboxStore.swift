@@ -127,7 +127,7 @@ package actor OutboxStore: Outbox {
         if !writes.isEmpty { _ = try? commit([]) }
     }
 
-    /// Connections that are made from now on go there: its password is another one.
+    /// Takes a place whose password has changed: connections that are made from now on go there.
     package func use(_ place: StorePlace) { store?.connection.engine.use(place.engine) }
 
     package func divide(_ request: ShareRequest) throws(OutboxError) -> Share {

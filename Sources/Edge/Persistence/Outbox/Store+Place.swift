@@ -1,8 +1,8 @@
 /// Rescue of a store that is not any more where the next start looks for it.
 extension Store {
-    /// Why nothing may be stored now, or what was done about it.
+    /// The reason why nothing may be stored now, or what was done about it.
     enum Displacement {
-        /// All is in its place again, and this one is to be used from now on.
+        /// All is in its place again, and this store is to be used from now on.
         case written(Store, reason: String)
         case unwritten(reason: String)
     }

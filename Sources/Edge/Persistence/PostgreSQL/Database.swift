@@ -21,12 +21,12 @@ final class Database {
     private var fence: Int64?
     /// Whether another node has had the database since: then what is known here of it is no longer true.
     private var isOusted = false
-    /// The number of the last commit that was begun, as its node counts them; ``lastCommitted`` is the last that the
-    /// database has.
+    /// The number of the last commit that was begun, as its node counts them.
     private(set) var lastCommit: Int64 = 0
+    /// The number of the last commit that the database has.
     private(set) var lastCommitted: Int64 = 0
     private var mark: PostgreSQLStatement?
-    /// See ``tellOwners(of:)``.
+    /// The statement of ``tellOwners(of:)``.
     var telling: PostgreSQLStatement?
     var told = ToldOwners()
     /// The figures of this node that others get with its next commit.
@@ -35,7 +35,7 @@ final class Database {
     var setBack: String?
     /// Whether the database went back, and what waits there now is not counted yet.
     var isUncounted = false
-    /// Shards that it has taken after their owners had given them up.
+    /// Shards that this node has taken after their owners had given them up.
     var givenUp = Shards.none
 
     /// Seconds that a node's lease lasts, and after which a transaction that does nothing is given up.

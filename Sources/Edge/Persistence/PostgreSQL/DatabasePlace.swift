@@ -6,10 +6,12 @@ package struct DatabasePlace: Engine {
     let address: PostgreSQLAddress
     /// The node's digest key, from which the key of the rows is made.
     let key: Secret
-    /// The node's own, the same after its process was killed, and no other node's: it need not wait for its own lease.
+    /// The node's own bytes, the same after its process was killed, and no other node's: it need not wait for
+    /// its own lease.
     let owner: [UInt8]
-    /// The name by which others see who has the database; ``version`` is that of the node's program.
+    /// The name by which others see who has the database.
     let name: String
+    /// The version of the node's program.
     let version: String
     /// Seconds that a lease lasts.
     let lease: Int

@@ -19,7 +19,7 @@ package struct DatabaseReport: Equatable, Sendable {
     package var nodes: [Node] = []
     /// Shards of no node that is alive.
     package var withoutOwner = 0
-    /// How far this machine's clock is ahead of the database's.
+    /// The time by which this machine's clock is ahead of the database's.
     package var clockAhead = Duration.zero
     /// The time from a question to its answer: the median of several.
     package var roundTrip = Duration.zero

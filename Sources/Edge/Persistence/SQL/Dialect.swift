@@ -29,7 +29,7 @@ package protocol Dialect: Sendable {
     /// Tells that something was changed beside the outbox, as ``version`` does; `nil`: the engine counts by itself.
     var noteChange: String? { get }
 
-    /// A query for a number that another process's change makes another one.
+    /// A query for a number that changes with each change by another process.
     var version: String { get }
 
     // MARK: Tables
@@ -56,10 +56,11 @@ package protocol Dialect: Sendable {
     func goOn(behind number: Int64, in table: String, _ counter: RowCounter) -> String?
 }
 
-/// How a table that numbers its rows finds the next number in a file. A database keeps all that it has given.
+/// The way in which a table that numbers its rows finds the next number in a file. A database keeps all that
+/// it has given.
 package enum RowCounter: Sendable {
-    /// Above all that it has given.
+    /// The number above all that the table has given.
     case kept
-    /// Above all that are there.
+    /// The number above all that are there.
     case highest
 }

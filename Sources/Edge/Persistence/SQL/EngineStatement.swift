@@ -18,7 +18,7 @@ package protocol EngineStatement: AnyObject {
     /// Runs a statement that brings no row, and makes it ready for the next values.
     func run() throws(StoreError)
     func reset()
-    /// How many rows the last run changed, once the connection has settled.
+    /// The number of rows that the last run changed, once the connection has settled.
     var changes: Int { get }
 
     // MARK: Values out, from column 0, valid rows only

@@ -82,7 +82,7 @@ struct Statement: ~Copyable {
 
     func reset() { engine.reset() }
 
-    /// How many rows the last run changed, once the connection has settled.
+    /// The number of rows that the last run changed, once the connection has settled.
     var changes: Int { engine.changes }
 
     // MARK: Values out, from column 0, valid rows only

@@ -22,7 +22,7 @@ package struct StoreError: Error, Equatable, CustomStringConvertible {
         case taken
         /// The store went back: rows of this node may be gone.
         case setBack
-        /// Nobody has it open any more.
+        /// Nobody has the store open any more.
         case closed
         case other
     }

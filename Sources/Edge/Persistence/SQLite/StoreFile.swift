@@ -33,11 +33,11 @@ final class StoreFile {
     /// it.
     private var quiet: Int64?
     private var contents: FileContents
-    /// The connection has it.
+    /// The connection that has the file.
     unowned let connection: SQLiteConnection
-    /// Whether all that it holds was written beside it, and nothing since.
+    /// Whether all that the file holds was written beside it, and nothing since.
     var isSaved = false
-    /// Whether all that it holds is at the path again, in another file.
+    /// Whether all that the file holds is at the path again, in another file.
     var isRestored = false
 
     private static let suffixes = ["", "-wal", "-shm"]
@@ -138,7 +138,7 @@ final class StoreFile {
         try settle(directory.isEmpty ? "/" : directory)
     }
 
-    /// Waits until the disk has it. None of a store that SQLite has open.
+    /// Waits until the disk has a file or directory: none of a store that SQLite has open.
     static func settle(_ path: String) throws(StoreError) {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw failure("open \(path)") }

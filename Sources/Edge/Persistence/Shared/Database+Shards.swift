@@ -3,7 +3,7 @@ import PostgreSQL
 import Reactor
 import Relay
 
-/// Which shards are this node's.
+/// The shards that are this node's.
 extension Database {
     /// Returns the number of nodes whose lease has not ended.
     func living() throws(StoreError) -> Int {
@@ -54,7 +54,8 @@ extension Database {
         "LISTEN \(Database.channel)\(Hex.encode(place.owner))"
     }
 
-    /// Wakes the nodes that have these: something was put there for them. It may get lost; they look anyway, now and then.
+    /// Wakes the nodes that have these shards: something was put there for them. The word may get lost; they
+    /// look anyway, now and then.
     ///
     /// After the commit, in a transaction of its own: PostgreSQL lets those that notify commit one after the other, and this
     /// one waits for no disk.
@@ -73,6 +74,6 @@ extension Database {
         connection.post(telling)
     }
 
-    /// Forgets that these shards were given up: what new ones need was done for them.
+    /// Forgets that these shards were given up: what new shards need was done for them.
     func settled(_ shards: Shards) { givenUp = givenUp.subtracting(shards) }
 }

@@ -13,11 +13,11 @@ final class SharedIdentities {
     private let rows: SharedRows
     private let revive: Statement
 
-    /// The numbers of those that the running commit stores, by identity, as far as known; ``numbers`` has new ones in their
-    /// order.
+    /// The numbers of what the running commit stores or looks up, by identity, as far as known; ``numbers``
+    /// has new numbers in their order.
     private var sequences: [Digest: Int64?] = [:]
     private var numbers: ArraySlice<Int64> = []
-    /// How many a device has in the backlog, and the highest rank of them.
+    /// The number of rows that a device has in the backlog, and the highest rank of them.
     private var devices: [Digest: (count: Int, rank: Int64)] = [:]
 
     init(
@@ -124,7 +124,7 @@ final class SharedIdentities {
         return try estimate.step() ? max(0, Int(estimate.integer(0))) : 0
     }
 
-    /// Puts one there for the node that has its shard.
+    /// Puts a notification into the backlog for the node that has its shard.
     ///
     /// - Returns: `false`: there are as many of the device as may be.
     func add(_ request: StoreRequest, room: Int, at sequence: Int64) throws(StoreError) -> Bool {

@@ -19,8 +19,9 @@ final class SharedRows {
     private var gone: [Int64] = []
     private var goneFromBacklog: [Int64] = []
 
-    /// Rows, and bytes of them, after which a statement takes no more: a connection keeps room for its largest one.
+    /// The rows after which a statement takes no more: a connection keeps room for its largest statement.
     private static let page = 512
+    /// The bytes of rows after which a statement takes no more.
     private static let pageBytes = 128 << 10
 
     init(_ database: Database) {
@@ -148,7 +149,7 @@ final class SharedRows {
     }
 }
 
-/// Notifications by column, as `Statement.bind(_:at:)` binds one.
+/// Notifications by column, as `Statement.bind(_:at:)` binds a single notification.
 private struct WaitingArrays {
     static let names = """
         sequence, id, app, flags, token, message, token_digest, accepted_at, expires_at, host, collapse_id, android

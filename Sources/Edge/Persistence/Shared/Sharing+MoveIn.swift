@@ -1,6 +1,7 @@
-/// A text as long as what it does.
+/// The statement that moves rows into the backlog.
 extension Sharing {
-    /// All that waits of shards goes into the backlog. All of a device wait as long, as in `Backlog.takeStragglers`.
+    /// SQL that moves all that waits of shards into the backlog. All rows of a device wait as long, as in
+    /// `Backlog.takeStragglers`.
     static let moveIn = """
         WITH gone AS (DELETE FROM notification WHERE \(PostgreSQLDialect.isOf(1)) RETURNING *),
             device AS (SELECT token_digest, greatest(max(not_before), (SELECT coalesce(max(other.not_before), 0)

@@ -3,7 +3,7 @@ import Relay
 
 /// The part of a store that other nodes use at the same time.
 package final class Sharing {
-    /// The identities of what it stores.
+    /// The identities of what the node stores.
     let identities: SharedIdentities
     let rows: SharedRows
     let database: Database
@@ -24,7 +24,7 @@ package final class Sharing {
     /// The shards whose backlog this node knows.
     private(set) var owned = Shards.none
     private var leaving = Shards.none
-    /// The shards that it has taken over by its start.
+    /// The shards that the node has taken over by its start.
     private(set) var takenOverAtStart: TakeOver?
     /// The news that the core has not got yet.
     private var news = Share()

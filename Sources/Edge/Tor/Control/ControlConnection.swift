@@ -9,12 +9,12 @@ import Reactor
 package final class ControlConnection {
     /// Called with what tor says without being asked; see ``ControlCommand/setEvents(_:)``.
     package var onEvent: (@EventLoop (ControlEvent) -> Void)?
-    /// The connection is over, by no act of ours. Called once, never after ``close()``.
+    /// Called when the connection is over, by no act of ours: once, never after ``close()``.
     package var onEnd: (@EventLoop (ControlError) -> Void)?
     /// Whether what tor tells of circuits may lie for as long as ``rest``. A client's circuit brings eight lines, one
     /// after the other, and to be woken for each of them costs more than all else that its connection does here.
     var mayRest: (@EventLoop () -> Bool)?
-    /// Why it is over; `nil` while it lasts.
+    /// The reason why the connection is over; `nil` while it lasts.
     package private(set) var end: ControlError?
 
     private let stream: Stream

@@ -6,15 +6,15 @@ import Encodings
 /// announces data lines up to a line with a single dot. Drained after every read, it holds at most one unfinished
 /// message and one read.
 package struct ControlDecoder {
-    /// Bytes without CRLF. Tor's longest are descriptors' lines, under 10 kB.
+    /// The most bytes of a line without CRLF. Tor's longest lines are those of descriptors, under 10 kB.
     package let lineLimit: Int
-    /// Bytes of a whole message, each line counted with what it costs to keep it.
+    /// The most bytes of a whole message, each line counted with what it costs to keep it.
     package let replyLimit: Int
 
     private var unread: [UInt8] = []
-    /// Everything before it in `unread` has been handed on.
+    /// The place in `unread` before which everything has been handed on.
     private var start = 0
-    /// Everything before it holds no line feed.
+    /// The place in `unread` before which there is no further line feed.
     private var searched = 0
 
     private var lines: [ControlReply.Line] = []
@@ -73,7 +73,7 @@ package struct ControlDecoder {
         guard end - start <= lineLimit + 1 else { throw .lineTooLong(limit: lineLimit) }
     }
 
-    /// Adds one line; gives the message when that line ends it.
+    /// Adds a line; returns the message when that line ends it.
     private mutating func take(_ line: ArraySlice<UInt8>) throws(ControlSyntaxError) -> ControlMessage? {
         replySize += line.count + Self.costPerLine
         guard replySize <= replyLimit else { throw .replyTooLong(limit: replyLimit) }

@@ -5,7 +5,7 @@ import Reactor
 package enum ControlError: Error, Equatable, Sendable {
     /// Nothing listens there, or we may not connect.
     case unreachable(ConnectError)
-    /// Tor answered, and did not do it.
+    /// Tor answered, and did not do what was asked.
     case refused(ControlRefusal)
     /// The reply is not in the language of a control port: another program listens there, or tor is broken.
     case notUnderstood(ControlSyntaxError)

@@ -107,17 +107,17 @@ package struct Bootstrap: Equatable, Sendable {
 /// HS_DESC: one step in the life of an onion service's descriptor.
 package struct DescriptorEvent: Equatable, Sendable {
     package enum Action: Equatable, Sendable {
-        /// Made; there is one for this time period and one for the next.
+        /// The descriptor was made; there is one for this time period and one for the next.
         case created
-        /// Sent to one directory.
+        /// The descriptor was sent to one directory.
         case upload
-        /// Taken by that directory.
+        /// The directory has taken the descriptor.
         case uploaded
         /// Client side.
         case requested
         /// Client side.
         case received
-        /// Upload or fetch; tor does not report it when a directory could not be reached at all.
+        /// The upload or fetch failed; tor does not report it when a directory could not be reached at all.
         case failed(reason: String)
         /// `IGNORE` and such.
         case unused(String)

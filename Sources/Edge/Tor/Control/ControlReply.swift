@@ -44,7 +44,7 @@ package struct ControlReply: Equatable, Sendable {
 package enum ControlMessage: Equatable, Sendable {
     /// An answer, or an event of another kind.
     case reply(ControlReply)
-    /// CIRC or CIRC_MINOR in one line, of which no text was made. One that says nothing is left out.
+    /// A CIRC or CIRC_MINOR in one line, of which no text was made. An event that says nothing is left out.
     case circuit(CircuitEvent)
 }
 

@@ -15,7 +15,7 @@ package struct NeighbourService: Sendable {
 
     var directory: ServiceDirectory? { form.directory.map { ServiceDirectory(path: $0) } }
 
-    /// Whether clients find it that are not to find the other one.
+    /// Whether clients find this service that are not to find the other service.
     func letsIn(moreThan other: NeighbourService?) -> Bool {
         guard let other else { return true }
         guard let others = other.form.clients else { return false }

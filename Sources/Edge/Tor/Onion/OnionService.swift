@@ -24,7 +24,7 @@ package final class OnionService {
     private var isForgotten = false
     private let grace = Timer()
 
-    /// How long to wait for more directories once the first has taken the descriptor.
+    /// The time to wait for more directories once the first has taken the descriptor.
     private static let graceTime = Duration.seconds(10)
 
     /// Gives the service to tor. Takes over the connection's events.
@@ -186,7 +186,7 @@ package final class OnionService {
         _ = try? await connection.send(.closeCircuit(circuit))
     }
 
-    /// Whether clients find it that are not to in another form.
+    /// Whether clients find the service that are not to find it in another form.
     func letsIn(moreThan other: OnionForm) -> Bool {
         let isMore = form.neighbours.contains { neighbour in
             neighbour.letsIn(moreThan: other.neighbours.first { $0.address == neighbour.address })
@@ -195,7 +195,7 @@ package final class OnionService {
         return isMore || (form.clients.map { !$0.isSubset(of: others) } ?? true)
     }
 
-    /// Whether tor has it, and in this form.
+    /// Whether tor has the service, and in this form.
     func has(_ form: OnionForm) -> Bool { !isForgotten && self.form == form }
 
     private func take(_ event: ControlEvent) {

@@ -42,13 +42,13 @@ package final class TorProcess {
     }
 
     package let settings: Settings
-    /// How it ended; `nil` while it runs.
+    /// The way in which the process ended; `nil` while it runs.
     package private(set) var failure: TorProcessError?
 
     private var child: ChildProcess!
     /// The last complaints of tor, to be logged when it ends.
     private var complaints: [(words: String, at: ContinuousClock.Instant)] = []
-    /// The time after which a complaint is not why it ends.
+    /// The time after which a complaint is not the reason why tor ends.
     private static let complaintLifetime = Duration.seconds(2)
     private var isLockedOut = false
     private var exitWaiters: [UnsafeContinuation<Void, Never>] = []

@@ -2,14 +2,14 @@ import Encodings
 
 /// CIRC and CIRC_MINOR: a circuit stands, has another purpose or state, or has ended.
 package struct CircuitEvent: Equatable, Sendable {
-    /// Tor's number for it.
+    /// Tor's number for the circuit.
     package var id: UInt32
     package var isOpen: Bool
     /// The use of the circuit, if it belongs to the service that is asked about: see ``use(for:)``.
     var use: CircuitBook.Use
-    /// The onion service it belongs to; empty where `use` is ``CircuitBook/Use/other``.
+    /// The onion service that the circuit belongs to; empty where `use` is ``CircuitBook/Use/other``.
     package var serviceID: String
-    /// Whether a client is at its other end.
+    /// Whether a client is at the other end of the circuit.
     package var isJoined: Bool { use == .client }
 
     /// Reads a line's text: the event's name, the circuit's number, its status, its path and words with a

@@ -31,9 +31,9 @@ package struct TorFigures: Equatable, Sendable {
 
     /// Tors of our own that were started.
     package var torStarts = 0
-    /// How often the service was given to tor.
+    /// The number of times that the service was given to tor.
     package var publications = 0
-    /// How often the service was lost, by ``OnionLoss/word``.
+    /// The number of times that the service was lost, by ``OnionLoss/word``.
     package var losses: [String: Int] = [:]
     /// Sleeps of the whole machine that were noticed.
     package var suspensions = 0
@@ -94,7 +94,7 @@ package struct SelfDialFigures: Equatable, Sendable {
     package var failures = 0
     /// The failures since the last call that came through.
     package var failuresInARow = 0
-    /// The time at which the first of those calls was made, in monotonic nanoseconds.
+    /// The time at which the first of the ``failuresInARow`` was made, in monotonic nanoseconds.
     var failingSince: Int64?
     package var lastSuccess: Int64?
     /// The time from the dial to the door's answer, of the last call that came through.
@@ -113,7 +113,7 @@ package struct SelfDialFigures: Equatable, Sendable {
 package struct FrontFigures: Equatable, Sendable {
     /// The failures since the last call that came through.
     package var failuresInARow = 0
-    /// Whether that is long enough to be an alarm.
+    /// Whether the ``failuresInARow`` are enough to be an alarm.
     package var isFailing = false
     package var lastSuccess: Int64?
     /// The reason why the last call failed; `nil` if it came through.

@@ -4,7 +4,7 @@ struct TorPulse: Equatable, Sendable {
     var bootstrap: Bootstrap
     var hasCircuit: Bool
     var isNetworkLive: Bool
-    /// See ``ClockView/validFrom``.
+    /// The beginning of tor's consensus; see ``ClockView/validFrom``.
     var consensusFrom: Int64?
 
     static let question = ControlCommand.getInfo([
