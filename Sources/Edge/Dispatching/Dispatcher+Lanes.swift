@@ -140,8 +140,8 @@ extension Dispatcher {
         tally.gone.gateways[shown, default: GatewayFigures()].addCounts(of: gateway.figures)
     }
 
-    /// How lanes stand and what they counted, by the names that they are shown under: those to origins that are shown
-    /// alike are one. Looks at everything that waits.
+    /// The state and the counts of the lanes, by the names that they are shown under: lanes to origins that
+    /// are shown alike are one. Looks at everything that waits.
     package var overview: [LaneID: LaneOverview] {
         var overview: [LaneID: LaneOverview] = [:]
         for (shown, figures) in tally.gone.lanes {

@@ -39,7 +39,7 @@ package struct LaneOverview: Equatable, Sendable {
 }
 
 extension GatewayFigures {
-    /// The figures of no gateway: without one nothing waits for a connection.
+    /// The figures of no gateway: without a gateway nothing waits for a connection.
     fileprivate static var ofNone: GatewayFigures {
         var figures = GatewayFigures()
         figures.isResting = true

@@ -1,4 +1,4 @@
-/// How long to wait between attempts: longer each time, never the same for two nodes.
+/// The wait between attempts: longer each time, never the same for two nodes.
 package struct Backoff: Equatable, Sendable {
     private let first: Duration
     private let longest: Duration

@@ -7,7 +7,7 @@ import Reactor
 /// that tells its owner.
 @EventLoop
 final class Heartbeat {
-    /// Nothing is asked while there is no connection.
+    /// The control connection; nothing is asked while there is none.
     var connection: @EventLoop () -> ControlConnection? = { nil }
     var onPulse: @EventLoop (TorPulse) -> Void = { _ in }
     var onSuspension: @EventLoop (Duration) -> Void = { _ in }

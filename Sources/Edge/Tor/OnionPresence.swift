@@ -12,7 +12,7 @@ package final class OnionPresence {
     package var onChange: (@EventLoop (OnionState) -> Void)?
     /// Called whenever clients can find a neighbour of ``OnionForm/neighbours``.
     package var onNeighbour: (@EventLoop (OnionAddress) -> Void)?
-    /// Known from the return of ``start(_:beside:)`` on.
+    /// The node's address, known from the return of ``start(_:beside:)`` on.
     package var address: OnionAddress? { key?.address }
     /// The place at which tor takes SOCKS connections, while there is a tor that does.
     package private(set) var socks: Endpoint?

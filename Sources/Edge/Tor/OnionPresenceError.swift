@@ -1,4 +1,4 @@
-/// Why there is no onion service at the start.
+/// The reason why there is no onion service at the start.
 package enum OnionPresenceError: Error, Equatable, Sendable, CustomStringConvertible {
     case key(OnionKeyFileError)
     case tor(OnionLoss)

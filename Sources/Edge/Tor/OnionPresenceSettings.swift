@@ -22,7 +22,7 @@ extension OnionPresence {
 
         package var source: Source
         package var key: OnionKeyFile
-        /// How the service is given to tor, how it holds against floods, and whom it lets in.
+        /// The form in which the service is given to tor, how it holds against floods, and whom it lets in.
         package var form = OnionForm()
         /// The time for which ``OnionPresence/start(_:beside:)`` waits for a system's tor that is not there
         /// yet.

@@ -7,7 +7,7 @@ import Reactor
 final class OnionWatch {
     /// The control connection to tor; `nil`: there is no tor to be asked.
     var connection: @EventLoop () -> ControlConnection? = { nil }
-    /// See ``SelfDial``.
+    /// The way on which ``SelfDial`` calls the own address.
     var route: @EventLoop () async -> SelfDialRoute? = { nil }
     var onPulse: @EventLoop (TorPulse) -> Void = { _ in }
     /// Called when something must be done about the service, and again for as long as that lasts.

@@ -9,8 +9,9 @@ import Relay
 struct KnownIdentities {
     private var tables = [Table](repeating: Table(), count: 1024)
     private(set) var count = 0
-    /// The identities that the running commit adds; ``left`` has those that it takes away.
+    /// The identities that the running commit adds.
     private var entered: [(identity: Digest, sequence: Int64)] = []
+    /// The identities that the running commit takes away.
     private var left: [(identity: Digest, sequence: Int64)] = []
 
     /// Makes room for `count` identities in all.

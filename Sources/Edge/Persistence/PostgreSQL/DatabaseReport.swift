@@ -11,8 +11,9 @@ package struct DatabaseReport: Equatable, Sendable {
     package var fullPageWrites = true
     /// The setting as it is for new connections; the node's have `on` at least.
     package var synchronousCommit = "on"
-    /// The number of standbys that get what this server writes; ``synchronousStandbys`` are those that a commit waits for.
+    /// The number of standbys that get what this server writes.
     package var standbys = 0
+    /// The number of standbys that a commit waits for.
     package var synchronousStandbys = 0
     /// The owner of the nodes that use the store; `nil`: nobody does, or there is none yet.
     package var owner: String?

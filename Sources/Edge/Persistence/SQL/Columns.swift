@@ -103,7 +103,7 @@ extension PreparedPush.Field {
     }
 }
 
-/// How a notification ended, as a number, a word, and the gateway's text for the sender.
+/// The end of a notification as a number, a word, and the gateway's text for the sender.
 extension Ending {
     var code: Int64 {
         switch self {

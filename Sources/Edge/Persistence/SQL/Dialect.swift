@@ -1,4 +1,4 @@
-/// How an engine's SQL differs from that of the others. All else is written so that each engine understands it.
+/// The parts of SQL that differ between the engines. All else is written so that each engine understands it.
 package protocol Dialect: Sendable {
     // MARK: Expressions
 

@@ -82,7 +82,7 @@ package enum StoreStanding {
     case inPlace
     /// The store was not there any more, and was written there anew: whoever has it open opens it once more.
     case anew(reason: String)
-    /// Nothing may be stored.
+    /// The store is lost, and nothing may be stored.
     case lost(reason: String)
 }
 

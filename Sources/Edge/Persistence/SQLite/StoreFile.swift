@@ -13,7 +13,7 @@ final class StoreFile {
         case missing
         /// Something else stands there.
         case replaced
-        /// Somebody has written into them.
+        /// Somebody has written into the files.
         case writtenOver
     }
 

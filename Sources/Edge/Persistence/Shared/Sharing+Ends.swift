@@ -1,6 +1,6 @@
 import Relay
 
-/// How what this node has put there for others came to its end.
+/// The ends of what this node has put into the store for others.
 extension Sharing {
     /// Returns the ends of those of these notifications that have ended, by number.
     func find(_ awaited: [Int64]) throws(StoreError) -> [Int64: Share.End] {

@@ -1,4 +1,4 @@
-/// Why tor closed the door. Every one of them also closes the connection.
+/// The reason why tor refused an authentication. Each refusal also closes the connection.
 package enum AuthenticationRefusal: Equatable, Sendable {
     case wrongPassword
     /// Tor checks passwords and cookies, and the value was neither.

@@ -1,15 +1,15 @@
 import Glibc
 import Reactor
 
-/// Why a command has no answer, or there is no connection to tor's control port.
+/// The reason why a command has no answer, or there is no connection to tor's control port.
 package enum ControlError: Error, Equatable, Sendable {
-    /// Nothing listens there, or we may not connect.
+    /// The control port can't be reached: nothing listens there, or we may not connect.
     case unreachable(ConnectError)
     /// Tor answered, and did not do what was asked.
     case refused(ControlRefusal)
     /// The reply is not in the language of a control port: another program listens there, or tor is broken.
     case notUnderstood(ControlSyntaxError)
-    /// Tor closed the connection, or died.
+    /// The connection is over: tor closed it, or died.
     case closed
     case failed(SystemError)
     /// Tor did not answer this command in time. The connection is closed: later replies would not fit.
@@ -19,7 +19,7 @@ package enum ControlError: Error, Equatable, Sendable {
     case tooOld(TorVersion)
     /// Tor offers no way of authentication for which we have a cookie or password.
     case noUsableMethod([ProtocolInfo.Method])
-    /// Missing for the moment, or always: the file, and why it can't be read.
+    /// The cookie's file is missing for the moment, or always: the file, and why it can't be read.
     case cookieUnreadable(SystemError)
     /// The file does not hold 32 bytes: it is being written right now, or is another file.
     case cookieMalformed(path: String)

@@ -12,7 +12,7 @@ package enum ControlEvent: Equatable, Sendable {
     case circuit(CircuitEvent)
     /// A line of tor's log: its severity (`WARN`, `ERR`, …) and words, which may hold addresses.
     case log(severity: String, words: String)
-    /// Asked for by SETEVENTS and of no use here. Its name.
+    /// The name of an event that SETEVENTS asks for, and that is of no use here.
     case unused(String)
 
     /// The events that this type can tell apart.
@@ -67,7 +67,7 @@ package enum ControlEvent: Equatable, Sendable {
     }
 }
 
-/// How far tor has come in joining the network: `NOTICE BOOTSTRAP PROGRESS=100 TAG=done SUMMARY="Done"`.
+/// The progress of tor in joining the network: `NOTICE BOOTSTRAP PROGRESS=100 TAG=done SUMMARY="Done"`.
 ///
 /// 100 says nothing later: it stays for ever, also when the network is gone.
 package struct Bootstrap: Equatable, Sendable {

@@ -1,4 +1,5 @@
-/// Why tor did not do what a command asked: a reply with a code of 4xx or 5xx, as far as a caller can act on it.
+/// The reason why tor did not do what a command asked: a reply with a code of 4xx or 5xx, as far as a caller
+/// can act on it.
 ///
 /// Codes and texts as tor 0.4.9.11 sends them. Tor never repeats a password, cookie or service key in them.
 package enum ControlRefusal: Error, Equatable, Sendable {
@@ -6,12 +7,12 @@ package enum ControlRefusal: Error, Equatable, Sendable {
     case authenticationRequired
     /// Tor closes the connection.
     case authenticationRefused(AuthenticationRefusal)
-    /// 510: too old a tor, or not one.
+    /// 510: too old a tor, or another program.
     case unrecognizedCommand(String)
 
     /// 550: this tor serves the address already, for another connection, detached, or from a `HiddenServiceDir`.
     case onionAddressCollision
-    /// 552: not of this connection, and not detached.
+    /// 552: the service is not of this connection, and not detached.
     case unknownOnionService
     case malformedOnionService
     /// The key is not of 64 bytes, is of another type, or gives no address.

@@ -1,7 +1,7 @@
 import Crypto
 import Encodings
 
-/// How the service is given to tor, how it holds against floods, and whom it lets in.
+/// The form in which the service is given to tor, how it holds against floods, and whom it lets in.
 package struct OnionForm: Equatable, Sendable {
     package struct Rate: Equatable, Sendable {
         package var perSecond: Int

@@ -10,7 +10,7 @@ package final class OnionService {
     package let address: OnionAddress
     package var state: OnionState { publication.state }
     package var onChange: (@EventLoop (OnionState) -> Void)?
-    /// Everything that tor tells on this connection.
+    /// Called with everything that tor tells on this connection.
     package var onEvent: (@EventLoop (ControlEvent) -> Void)?
     /// Called once clients can find a neighbour.
     var onNeighbour: (@EventLoop (OnionAddress) -> Void)?

@@ -1,4 +1,4 @@
-/// How the node stands in the Tor network.
+/// The state of the node in the Tor network.
 package enum OnionState: Equatable, Sendable {
     /// Tor is being started or connected to.
     case connecting

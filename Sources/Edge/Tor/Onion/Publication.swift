@@ -1,4 +1,4 @@
-/// How far one service has come since its ADD_ONION, from what tor tells.
+/// The progress of one service since its ADD_ONION, from what tor tells.
 ///
 /// A descriptor goes to 16 directories of the public network (8 for this time period, 8 for the next), all at once.
 /// Tor says nothing of a directory that it can't reach, so some may stay unheard of. Clients ask some of these

@@ -14,7 +14,7 @@ struct RepeatedLines {
 
     private struct Line {
         let since: Int64
-        /// The line's place in the order of all: many are of one second.
+        /// The line's place in the order of all lines: many are of one second.
         let number: Int
         var heldBack = 0
     }

@@ -101,7 +101,7 @@ package struct SelfDialSettings: Sendable {
     package init() {}
 }
 
-/// How the own address is called.
+/// The way on which the own address is called.
 struct SelfDialRoute: Equatable, Sendable {
     var socks: Endpoint
     var address: OnionAddress
