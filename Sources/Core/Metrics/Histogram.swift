@@ -18,7 +18,7 @@ package struct Histogram: Equatable, Sendable {
 
     package var count: Int { counts.reduce(0, +) }
 
-    /// - Parameter time: Nanoseconds; one below 0, after a clock was set, counts as 0.
+    /// Adds a time in nanoseconds. A time below 0, after a clock was set, counts as 0.
     package mutating func add(_ time: Int64) {
         let bounds = Histogram.bounds
         var bucket = 0
@@ -34,8 +34,8 @@ package struct Histogram: Equatable, Sendable {
         sum &+= other.sum
     }
 
-    /// The time within which this part of all ended, in nanoseconds: between two bounds as if they were spread evenly,
-    /// and the last bound for what lies beyond it.
+    /// Returns the time in nanoseconds within which this part of all ended. Between two bounds they count as
+    /// evenly spread; beyond the last bound it is that bound.
     ///
     /// - Parameter part: Above 0, up to 1.
     /// - Returns: `nil` while there is nothing.

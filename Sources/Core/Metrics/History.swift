@@ -68,10 +68,12 @@ package struct History: Equatable, Sendable {
     /// The first minute that it tells of.
     private var first: Int64
 
+    /// Makes a history.
+    ///
     /// - Parameters:
-    ///   - minute: Of a clock that only goes on.
-    ///   - kept: By a process before this one.
-    ///   - covered: How many minutes that one knew of.
+    ///   - minute: The present minute, of a clock that only goes on.
+    ///   - kept: The minutes that a process before this one kept.
+    ///   - covered: How many minutes that process knew of.
     package init(at minute: Int64, kept: [Minute] = [], covered: Int64 = 0) {
         present = minute
         first = minute - min(max(0, covered), Int64(History.minutes))
@@ -113,22 +115,23 @@ package struct History: Equatable, Sendable {
         ring[History.index(minute), default: Totals()].add(news)
     }
 
-    /// The last minutes in spans of so many each, oldest first; the last span ends with the present minute.
+    /// Returns the sums of `count` spans of `length` minutes, oldest
+    /// first. The last span ends with the present minute.
     package func spans(of length: Int, count: Int) -> [Totals] {
         minutes(of: length, count: count).map { minutes in
             minutes.reduce(into: Totals()) { if let inside = ring[$1] { $0.add(inside) } }
         }
     }
 
-    /// The most that waited in each of these spans.
+    /// Returns the most that waited in each of these spans.
     package func mostWaiting(of length: Int, count: Int) -> [Int] {
         minutes(of: length, count: count).map { $0.reduce(0) { max($0, waiting[$1]) } }
     }
 
-    /// All of the last minutes together.
+    /// Returns the sum of the last minutes.
     package func sum(ofLast count: Int) -> Totals { spans(of: count, count: 1)[0] }
 
-    /// The places of each span's minutes.
+    /// Returns the places of each span's minutes.
     private func minutes(of length: Int, count: Int) -> [[Int]] {
         precondition(length * count <= History.minutes, "\(count) spans of \(length) minutes")
         return (0..<count).map { span in

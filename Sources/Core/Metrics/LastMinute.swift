@@ -9,7 +9,7 @@ package struct LastMinute: Sendable {
 
     package init() {}
 
-    /// - Parameter now: Nanoseconds of a monotonic clock.
+    /// Adds a value at a time in nanoseconds of a monotonic clock.
     package mutating func add(_ value: Int64, at now: Int64) {
         move(to: now)
         let index = Int(latest % Int64(Self.spans))
@@ -17,7 +17,7 @@ package struct LastMinute: Sendable {
         sums[index] += value
     }
 
-    /// 0 if there was none.
+    /// Returns the largest value; 0 if there was none.
     package mutating func maximum(at now: Int64) -> Int64 {
         move(to: now)
         return maxima.max() ?? 0

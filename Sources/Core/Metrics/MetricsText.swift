@@ -20,7 +20,7 @@ package struct MetricsText {
     package mutating func add(_ value: Int, _ labels: Labels = []) { line("", labels, "\(value)") }
     package mutating func add(_ value: Bool, _ labels: Labels = []) { line("", labels, value ? "1" : "0") }
 
-    /// A time or a part of one; not a number where there is none.
+    /// Adds a time or a part of it; not a number where there is none.
     package mutating func add(_ value: Double, _ labels: Labels = []) {
         let text = value.isFinite ? "\(value)" : value.isNaN ? "NaN" : value > 0 ? "+Inf" : "-Inf"
         line("", labels, text)

@@ -11,16 +11,14 @@ package struct RecentTimes: Equatable, Sendable {
 
     package init() {}
 
-    /// - Parameters:
-    ///   - time: Nanoseconds.
-    ///   - moment: Nanoseconds of a monotonic clock.
+    /// Adds a time in nanoseconds, at a moment in nanoseconds of a monotonic clock.
     package mutating func add(_ time: Int64, at moment: Int64) {
         move(to: moment)
         now.add(time)
         longestNow = max(longestNow, time)
     }
 
-    /// Nanoseconds; `nil`: there was none.
+    /// Returns the median and the longest time in nanoseconds; `nil`: there was none.
     package func figures(at moment: Int64) -> (median: Int64, longest: Int64)? {
         var copy = self
         copy.move(to: moment)

@@ -20,7 +20,7 @@ package struct Check: Equatable, Sendable {
     /// The advice to an operator; `nil` where all is well, and only there.
     package private(set) var advice: String?
 
-    /// - Parameter advice: Needed for every level that is not ``Level/ok``; forgotten for that.
+    /// Makes a check. Every level but ``Level/ok`` needs advice; for that level it is dropped.
     package init(name: String, level: Level, state: String, advice: String) {
         self.name = name
         self.level = level
@@ -49,20 +49,22 @@ extension [Check] {
 }
 
 extension Report {
-    /// The time after which pushing has stopped: something due waits for so long, and its gateway has judged nothing for as
-    /// long.
+    /// The time after which pushing has stopped: something has been due for that
+    /// time, and its gateway has judged nothing for as long.
     package static let stalledAfter = Duration.seconds(300)
-    /// Something waits for so long, and nothing is on its way to a gateway that has made trouble.
+    /// The time for which a notification may wait while nothing
+    /// is on its way to a gateway that has made trouble.
     package static let lateAfter = Duration.seconds(30)
     /// Bytes left on the disk below which an operator is warned, and below which health fails.
     package static let diskWarning = 1 << 30
     package static let diskFailing = 128 << 20
     /// Bytes left with which nothing can be done any more.
     package static let diskFull = 1 << 20
-    /// The disk answers no question for so long.
+    /// The time without an answer after which the disk counts as silent.
     package static let diskSilent = Duration.seconds(30)
-    /// The event loop was late by so much within the last minute.
+    /// The lateness of the event loop within the last minute that is a warning.
     package static let loopWarning = Duration.milliseconds(250)
+    /// The lateness of the event loop within the last minute that is a failure.
     package static let loopFailing = Duration.seconds(2)
     /// Part of the room for what waits at which an operator is warned.
     package static let fullWarning = 0.8
@@ -234,7 +236,8 @@ extension Report {
         return lane.figures.lastJudgement.map { age(of: $0) >= Report.stalledAfter } ?? true
     }
 
-    /// An app without credentials was left out on purpose; ``pushingCheck`` says what still waits for it.
+    /// Returns the check of a lane. An app without credentials has none: it was left out on purpose, and
+    /// ``pushingCheck`` says what still waits for it.
     private func check(_ lane: Lane) -> Check? {
         guard let gateway = lane.gateway else { return lane.service == nil ? Report.leftOver(lane) : nil }
         if let reason = lane.blockedReason { return Report.blocked(lane, reason, gateway) }
@@ -271,7 +274,7 @@ extension Report {
         lane?.errorAdvice ?? lane?.gateway?.lastError.map(GatewayAdvice.text(for:)) ?? GatewayAdvice.network
     }
 
-    /// The check of an app that was renamed or closed, for which something waits.
+    /// Returns the check of an app that was renamed or closed, for which something waits.
     private static func leftOver(_ lane: Lane) -> Check? {
         guard lane.waiting > 0 else { return nil }
         return Check(
@@ -294,8 +297,8 @@ extension Report {
             advice: lane.blockedAdvice ?? GatewayAdvice.text(for: reason))
     }
 
-    /// The check for a pause that the gateway asked for, while something waits for its end. The last connection's error
-    /// says nothing of that.
+    /// Returns the pause that a gateway asked for and the time left of it, while the lane is paused or
+    /// something waits. The last connection's error says nothing of that.
     private func wish(
         of lane: Lane, _ gateway: GatewayFigures
     ) -> (wish: GatewayFigures.Wish, left: Duration)? {
@@ -305,8 +308,8 @@ extension Report {
         return (wish, .nanoseconds(wish.until - monotonicNow))
     }
 
-    /// A gateway that may come back by itself. One connection is kept at all times, or while it is needed: none at all is
-    /// trouble then.
+    /// Returns the trouble of a gateway that may come back by itself; `nil`: there is none. One connection is
+    /// kept at all times, or while it is needed: to have none at all is trouble then.
     private static func trouble(of lane: Lane, _ gateway: GatewayFigures) -> String? {
         let error = gateway.lastError.map { ": \($0)" } ?? ""
         if lane.isPaused { return "down or overloaded, retried soon\(error)" }

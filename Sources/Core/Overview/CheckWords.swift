@@ -93,7 +93,8 @@ extension Report {
         return (worst, worst == .failing ? "Failing" : "Warning", first.headline(in: self) + rest)
     }
 
-    /// The first one is what people notice most. An app that gets nothing is noticed before a disk that fills up.
+    /// Returns the rank of a check: the first is what people notice most. An app that
+    /// gets nothing is noticed before a disk that fills up.
     private func rank(_ check: Check) -> Int {
         let order = [
             "onion", "tor", "outbox", "pushing", "self_dial", "front", "an app", "disk", "backlog",

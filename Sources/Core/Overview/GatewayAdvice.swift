@@ -5,7 +5,7 @@ package enum GatewayAdvice {
     /// The advice where a service has nothing more to say about its reason code.
     package static let article = "look the reason code up in the article about reason codes (ReasonCodes.md)"
 
-    /// While a gateway may come back by itself.
+    /// The advice while a gateway may come back by itself.
     package static let network =
         "if it does not pass within minutes, see whether this machine reaches the push service (firewall, route, proxy): onionbell doctor"
 

@@ -2,8 +2,8 @@ import JSONCoding
 
 /// `/healthz` and `/readyz`: checks as JSON, for probes and scripts.
 package enum HealthReport {
-    /// `{"status":"ok|warning|failing","checks":{"outbox":{"ok":true,"level":"ok","state":"…"},…}}`, with an `advice`
-    /// where there is something to do.
+    /// Returns `{"status":"ok|warning|failing","checks":{"outbox":{"ok":true,"level":"ok","state":"…"},…}}`,
+    /// with an `advice` where there is something to do.
     package static func json(of checks: [Check]) -> [UInt8] {
         var body = Array("{\"status\":\"\(checks.level)\",\"checks\":{".utf8)
         for (index, check) in checks.enumerated() {

@@ -13,7 +13,8 @@ package enum PastText {
     package static let limit = 1 << 20
     private static let head = "onionbell history 1"
 
-    /// - Parameter now: Milliseconds since 1970, as of `history`'s present minute.
+    /// Writes the history and the timeline as lines of text. `now` is in
+    /// milliseconds since 1970, as of `history`'s present minute.
     package static func text(_ history: History, _ timeline: Timeline, at now: Int64) -> [UInt8] {
         let minute = now / 60_000
         var text = "\(head)\ncovered \(minute) \(history.covered)\n"

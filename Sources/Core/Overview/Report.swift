@@ -43,7 +43,7 @@ package struct Report: Equatable, Sendable {
         package var fullAge: Duration?
         /// Why credentials that were put in the place of the present ones are not used.
         package var credentialFault: String?
-        /// `nil`: the app has no credentials.
+        /// The figures of the app's gateway; `nil`: the app has no credentials.
         package var gateway: GatewayFigures?
 
         package init(app: String, host: LaneHost, service: String?) {
@@ -185,7 +185,7 @@ package struct Report: Equatable, Sendable {
 
     package var onion = OnionReport()
     package var outbox = Outbox()
-    /// `nil`: the store is a file.
+    /// The state of a shared store; `nil`: the store is a file.
     package var shared: Shared?
     package var doors: [Door] = []
     package var lanes: [Lane] = []
@@ -198,7 +198,7 @@ package struct Report: Equatable, Sendable {
     package var http = Connections()
     package var places: [Places] = []
     package var watches: [Watch] = []
-    /// `nil`: there is no such door.
+    /// The figures of the mailboxes; `nil`: there is no such door.
     package var mailboxes: Mailboxes?
     /// Bytes in the buffers of all connections.
     package var bufferBytes = 0
@@ -234,7 +234,8 @@ package struct Report: Equatable, Sendable {
 
     /// The oldest of all that waits.
     package var oldestAge: Duration? { lanes.compactMap(\.oldestAge).max() }
-    /// `1 hour`, `24 hours`, or what the history has of so many minutes. It may be older than the start.
+    /// Returns `1 hour`, `24 hours`, or the part of these minutes
+    /// that the history has. It may be older than the start.
     func span(ofLast minutes: Int) -> String {
         let covered = max(1, Int(history.covered))
         guard covered < minutes else { return minutes == 60 ? "1 hour" : "24 hours" }

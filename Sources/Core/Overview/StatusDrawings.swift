@@ -1,7 +1,7 @@
 /// The drawings of the status page, as SVG within the page. Where a browser shows no SVG (Tor Browser at its safest
 /// level) they are just not there: no text is in them, and what they show stands beside them in figures.
 package enum StatusDrawings {
-    /// A bell, as the browser shows it beside the title; with a spot where an operator has to look.
+    /// Draws the bell that the browser shows beside the title, with a spot where an operator has to look.
     package static func icon(_ level: Check.Level) -> String {
         let colour: String? =
             switch level {

@@ -128,7 +128,7 @@ extension WordCounts {
         words.joined(separator: ", ")
     }
 
-    /// Returns the counted words in lines of at most so many characters; none if nothing was counted.
+    /// Returns the counted words in lines of at most `width` characters; none if nothing was counted.
     func inLines(upTo width: Int) -> [String] {
         words.reduce(into: []) { lines, word in
             if let last = lines.last, last.count + word.count + 2 <= width {

@@ -87,7 +87,7 @@ extension StatusPage {
             minutes: 15)
     }
 
-    /// A plot from 0 to 0 would show nothing.
+    /// Returns a caption in place of a plot from 0 to 0, which would show nothing.
     private func empty(_ title: String) -> Markup {
         "<figure><figcaption>\(title): nothing yet</figcaption></figure>"
     }
@@ -108,13 +108,14 @@ extension StatusPage {
             """
     }
 
-    /// `10:15 to 10:30`; the last one ends now.
+    /// Returns the times of a bar, as in `10:15 to 10:30`; the last one ends now.
     private func times(_ index: Int, of count: Int, minutes: Int) -> String {
         let end = report.now - Int64((count - 1 - index) * minutes) * 60_000
         return "\(Words.clock(end - Int64(minutes) * 60_000)) to \(Words.clock(end))"
     }
 
-    /// Percent in steps of two; what happened is seen, however little it is beside the rest.
+    /// Returns the height of a bar: percent in steps of two, at least 2. So what
+    /// happened is seen, however little it is beside the rest.
     static func height(_ value: Int64, of highest: Int64) -> Int {
         let percent = Int((Double(value) * 100 / Double(max(1, highest))).rounded())
         return min(100, max(2, percent - percent % 2))

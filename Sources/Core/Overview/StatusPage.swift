@@ -104,10 +104,10 @@ package struct StatusPage {
         "<div><b>\(figure)</b><span>\(name)</span></div>"
     }
 
-    /// `1 hour`, `24 hours`, or what there is of them.
+    /// Returns `1 hour`, `24 hours`, or the part of it that the history has.
     func covered(_ minutes: Int) -> String { bound(report.span(ofLast: minutes)) }
 
-    /// No line ends between a number and its unit.
+    /// Returns the text with no line break between a number and its unit.
     func bound(_ text: String) -> String {
         var result = ""
         for (index, character) in zip(text.indices, text) {
@@ -119,7 +119,7 @@ package struct StatusPage {
         return result
     }
 
-    /// `22:41`, or `11-20 22:41` if it was not today.
+    /// Returns `22:41`, or `11-20 22:41` if it was not today.
     func moment(_ time: Int64) -> String {
         let isToday = time / 86_400_000 == report.now / 86_400_000
         let day = Words.date(time).prefix(10).dropFirst(5)
@@ -147,7 +147,7 @@ package struct StatusPage {
             """
     }
 
-    /// Line by line: a line break in a text would be shown as `?`.
+    /// Returns the modules line by line: a line break in a text would be shown as `?`.
     private func preformatted(_ modules: Modules) -> [Markup] {
         StatusDrawings.codeAsText(modules).split(separator: "\n", omittingEmptySubsequences: false)
             .map { "\(String($0))\n" }

@@ -79,7 +79,7 @@ package struct StatusText {
         }
     }
 
-    /// `in 24 hours`, or what the history has of them.
+    /// Returns `in 24 hours`, or the part of it that the history has.
     private func within(_ minutes: Int) -> String {
         let span = report.span(ofLast: minutes)
         return span == "1 hour" ? "in the last hour" : "in \(span)"
@@ -172,7 +172,7 @@ package struct StatusText {
             (column + String(repeating: " ", count: max(1, 17 - column.count)) + words).trimmingBlanks + "\n"
     }
 
-    /// The first column stands left, the others right.
+    /// Adds a table. The first column stands left, the others right.
     private mutating func table(_ head: [String], _ rows: [(cells: [String], level: Check.Level)]) {
         let lines = [head] + rows.map(\.cells)
         let widths = head.indices.map { column in lines.map { $0[column].count }.max() ?? 0 }

@@ -37,8 +37,8 @@ package struct Timeline: Equatable, Sendable {
 
     package init() {}
 
-    /// - Parameters:
-    ///   - events, worst: Of a process before this one; of events the last ones are kept.
+    /// Makes a timeline from the events and the worst levels of a
+    /// process before this one. The last events are kept.
     package init(events: [Event], worst: [Int64: Check.Level]) {
         self.events = events.suffix(Timeline.mostEvents)
         self.worst = worst

@@ -2,7 +2,7 @@ import Relay
 
 /// Figures as a person reads them.
 package enum Words {
-    /// `840 ms`, `12 s`, `5 min`, `3 h`, `9 days`.
+    /// Returns a time as in `840 ms`, `12 s`, `5 min`, `3 h`, `9 days`.
     package static func time(_ time: Duration) -> String {
         let (seconds, attoseconds) = time.components
         switch seconds {
@@ -27,7 +27,7 @@ package enum Words {
         }
     }
 
-    /// `0 B`, `12 KiB`, `1.5 GiB`.
+    /// Returns a size as in `0 B`, `12 KiB`, `1.5 GiB`.
     package static func bytes(_ bytes: Int) -> String {
         var (value, unit) = (Double(bytes), 0)
         let units = ["B", "KiB", "MiB", "GiB", "TiB"]
@@ -40,7 +40,7 @@ package enum Words {
             ? "\(tenths / 10) \(units[unit])" : "\(tenths / 10).\(tenths % 10) \(units[unit])"
     }
 
-    /// `1 234 567`, with narrow no-break spaces.
+    /// Returns a number as in `1 234 567`, with narrow no-break spaces.
     package static func count(_ count: Int) -> String {
         let digits = Array("\(abs(count))")
         var result = count < 0 ? "-" : ""
@@ -51,18 +51,18 @@ package enum Words {
         return result
     }
 
-    /// `1 peer`, `2 peers`.
+    /// Returns a number with its noun, as in `1 peer`, `2 peers`.
     package static func count(_ number: Int, of noun: String) -> String {
         "\(count(number)) \(noun)\(number == 1 ? "" : "s")"
     }
 
-    /// `2026-11-21 22:41:42 UTC`, of milliseconds since 1970.
+    /// Returns a date as in `2026-11-21 22:41:42 UTC`, from milliseconds since 1970.
     package static func date(_ milliseconds: Int64) -> String {
         guard let text = UTCTime.text(milliseconds) else { return "–" }
         return text.prefix(19).map { $0 == "T" ? " " : String($0) }.joined() + " UTC"
     }
 
-    /// `22:41`, UTC, of milliseconds since 1970.
+    /// Returns a time of day in UTC as in `22:41`, from milliseconds since 1970.
     package static func clock(_ milliseconds: Int64) -> String {
         UTCTime.text(milliseconds).map { String($0.dropFirst(11).prefix(5)) } ?? "–"
     }

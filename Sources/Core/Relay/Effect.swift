@@ -35,12 +35,14 @@ package enum Effect: Equatable, Sendable {
     case trouble(LaneTrouble.News, lane: Int)
     case outboxFailed(OutboxError)
     case outboxRecovered
-    /// The store is shared otherwise than before: so many shards are this node's.
+    /// The division of the store has changed. `shards` is the number of shards that are this node's.
     case shared(shards: Int, nodes: Int)
 
-    /// Counts the first receipt of a submission, which came by a door so many nanoseconds ago.
+    /// Counts the first receipt of a submission; `after` is
+    /// the number of nanoseconds since it came by a door.
     case received(Receipt, isRepetition: Bool, door: Int, after: Int64)
-    /// Counts a submission whose first receipt was its end, before it was stored; it came by a door so many nanoseconds ago.
+    /// Counts a submission whose first receipt was its end, before it was stored; `after` is the number of
+    /// nanoseconds since it came by a door.
     case neverStored(door: Int, after: Int64)
     /// A gateway has refused what this sender brought, or called its device dead.
     case refused(SenderID)
@@ -50,6 +52,6 @@ package enum Effect: Equatable, Sendable {
     case ended(Pipeline.End)
     /// Counts a notification that its gateway keeps.
     case kept(lane: Int)
-    /// Counts a commit that took so many nanoseconds.
+    /// Counts a commit; `after` is the number of nanoseconds that it took.
     case committed(after: Int64)
 }

@@ -25,7 +25,8 @@ package struct Pipeline: ~Copyable, Sendable {
         package let lane: Int
         /// Monotonic nanoseconds.
         package let submittedAt: Int64
-        /// Whether it was for nobody, to see whether the way works, and was refused as it should be.
+        /// Whether the notification was for nobody, to see whether
+        /// the way works, and was refused as it should be.
         package var isProbe = false
     }
 
@@ -99,20 +100,23 @@ package struct Pipeline: ~Copyable, Sendable {
     /// Lanes at the same time, with gateways or with something that waits.
     package static let mostLanes = 1024
     package static let mostOriginsPerApp = 256
-    /// A lane to an origin goes when it has had nothing for so long.
+    /// The time without notifications after which a lane to an origin is closed.
     static let idleLane: Duration = .seconds(300)
     static let retryWhenOutboxFails: Duration = .seconds(5)
     static let retryCommit: Duration = .seconds(1)
     static let housekeepingInterval: Duration = .seconds(15)
     static let bodiesPerLoad = 64
-    /// Beyond so many in a commit what would be refused is refused, even if it is a repetition.
+    /// The most lookups per commit. Beyond them what would be refused is refused, even if it is a repetition.
     package static let mostLookups = 256
     /// A gateway that gives a notification back unhandled so often in a row is not believed any more.
     static let longestRunOfReturns = 8
 
-    /// - Parameter bodyBudget: Bytes of messages and tokens kept in memory. Beyond it those that are stored and not
-    ///   about to be sent are on disk only until their turn comes.
-    /// - Parameter writeBehind: How long a notification may be out before it is stored; zero: it is stored first.
+    /// Makes a pipeline.
+    ///
+    /// - Parameter bodyBudget: Bytes of messages and tokens kept in memory. Beyond it those that are stored
+    ///   and not about to be sent are on disk only until their turn comes.
+    /// - Parameter writeBehind: How long a notification may be out before it is stored; zero: it is stored
+    ///   first.
     /// - Parameter isShared: Whether other nodes can come to the outbox.
     package init(
         validator: Validator, limits: Admission.Limits, policy: RetryPolicy = RetryPolicy(),
@@ -172,7 +176,8 @@ package struct Pipeline: ~Copyable, Sendable {
 
     // MARK: Effects
 
-    /// All effects since the last call, in their order: `taken` is empty before. What was taken before has been done.
+    /// Takes all effects since the last call, in their order: `taken` is
+    /// empty before. What was taken before has been done.
     ///
     /// - Returns: Whether lanes may have something to send (``takeStirred(_:)``), and ``wakeAt``.
     @discardableResult
@@ -184,7 +189,7 @@ package struct Pipeline: ~Copyable, Sendable {
         return (!delivery.stirred.isEmpty, wakeAt)
     }
 
-    /// Lanes that may have something to send: see ``pump(_:room:at:)``. `taken` is empty before.
+    /// Takes the lanes that may have something to send: see ``pump(_:room:at:)``. `taken` is empty before.
     package mutating func takeStirred(_ taken: inout [Int]) { delivery.takeStirred(&taken) }
 
     // MARK: Time
@@ -197,7 +202,8 @@ package struct Pipeline: ~Copyable, Sendable {
         return min(soon, min(unstored.wakeAt, cluster.wakeAt))
     }
 
-    /// - Parameter clockOffset: Milliseconds of the wall clock less those of one that nobody sets.
+    /// Does what is due now. `clockOffset` is milliseconds of
+    /// the wall clock less those of one that nobody sets.
     package mutating func wake(at now: Instant, clockOffset: Int64) {
         let time = now.monotonicNanoseconds
         wallClock.note(now)
@@ -276,10 +282,10 @@ package struct Pipeline: ~Copyable, Sendable {
         effects.append(.stopped)
     }
 
-    /// The operator has changed the phone book: it holds for what is submitted from now on.
+    /// Takes the phone book that the operator has changed: it holds for what is submitted from now on.
     package mutating func use(_ phoneBook: PhoneBook) { validator.phoneBook = phoneBook }
 
-    /// Whether it is the address that a service gives to no phone.
+    /// Whether a device token is the address that a service gives to no phone.
     package func isOfNobody(_ deviceToken: DeviceToken) -> Bool { validator.isOfNobody(deviceToken) }
 
     // MARK: What the operator may see

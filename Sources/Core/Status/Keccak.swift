@@ -2,7 +2,7 @@
 ///
 /// OpenSSL has SHAKE-256, and Keccak-256 (the padding of before FIPS 202) only from 3.2 on; Debian 12 has 3.0.
 package enum Keccak {
-    /// Keccak-256 with the original padding, 32 bytes: not SHA3-256.
+    /// Returns the Keccak-256 hash with the original padding, 32 bytes: not SHA3-256.
     package static func keccak256(_ bytes: [UInt8]) -> [UInt8] {
         var sponge = Sponge(padding: 0x01)
         sponge.absorb(bytes)
@@ -16,7 +16,7 @@ package enum Keccak {
         return sponge.squeeze(32)
     }
 
-    /// SHAKE-256 (FIPS 202) with the 64 bytes of output that Status takes.
+    /// Returns the SHAKE-256 hash (FIPS 202) with the 64 bytes of output that Status takes.
     package static func shake256(_ bytes: [UInt8]) -> [UInt8] {
         var sponge = Sponge(padding: 0x1f)
         sponge.absorb(bytes)
@@ -66,7 +66,8 @@ private struct Sponge {
         position += 1
     }
 
-    /// Keccak-f[1600]: 24 rounds of theta, rho with pi, chi and iota (FIPS 202, section 3.2).
+    /// Permutes the state by Keccak-f[1600]: 24 rounds of theta,
+    /// rho with pi, chi and iota (FIPS 202, section 3.2).
     private mutating func permute() {
         var columns = InlineArray<5, UInt64>(repeating: 0)
         for round in 0..<24 {

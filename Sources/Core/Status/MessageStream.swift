@@ -24,7 +24,8 @@ package struct MessageStream: Sendable {
     /// Bytes that are kept of a message that is not whole.
     package var heldBytes: Int { body.capacity }
 
-    /// The next whole message from `position` on, which moves behind it; `nil` when `bytes` are used up.
+    /// Takes the next whole message from `position` on, which
+    /// moves behind it; `nil` when `bytes` are used up.
     ///
     /// - Throws: Close the connection; the stream must not be used again.
     package mutating func next(
@@ -48,7 +49,7 @@ package struct MessageStream: Sendable {
         return message
     }
 
-    /// The length that goes before a message.
+    /// Returns the length that goes before a message.
     package static func prefix(of message: [UInt8]) -> [UInt8] {
         let length = UInt32(message.count)
         return [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: length >> $0) }

@@ -52,7 +52,8 @@ private func isSame(_ one: String, _ other: String) -> Bool {
 /// The text that the phone shows, and the fields that it gets; the words are status-go's (`gorush.go`).
 package struct PushContent: Equatable, Sendable {
     package let text: String
-    /// Beside Apple's own dictionary; for FCM the data. `0x` and hex digits, in the order of their names.
+    /// The fields beside Apple's own dictionary; for FCM, the data. Values
+    /// are `0x` and hex digits, in the order of their names.
     package let data: [(name: String, value: String)]
 
     package init(_ entry: PushEntry) {

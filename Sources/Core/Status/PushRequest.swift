@@ -39,7 +39,7 @@ package struct PushRequest: Equatable, Sendable {
     /// Whether there were more entries than these.
     package var isOverLimit = false
 
-    /// - Parameter limit: the most entries that are read.
+    /// Reads a request, and no more than `limit` of its entries.
     package init(_ bytes: [UInt8], limit: Int) throws(ProtoError) {
         let span = bytes.span
         var reader = ProtoReader(0..<bytes.count)

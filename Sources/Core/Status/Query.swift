@@ -7,7 +7,7 @@ package struct Query: Equatable, Sendable {
     /// Whether there were more than these.
     package var isOverLimit = false
 
-    /// - Parameter limit: the most hashes that are read.
+    /// Reads a query, and no more than `limit` of its hashes.
     package init(_ bytes: [UInt8], limit: Int) throws(ProtoError) {
         let span = bytes.span
         var reader = ProtoReader(0..<bytes.count)
@@ -33,7 +33,7 @@ package struct QueryResponse: Sendable {
     /// Bytes so far, without what ``encoded(to:isSuccess:)`` adds.
     package var size: Int { infos.count }
 
-    /// - Parameter keyHash: the one that it was found by.
+    /// Adds a registration to the answer, with the hash of the key that it was found by.
     package mutating func add(_ registration: Registration, foundBy keyHash: [UInt8]) {
         var writer = ProtoWriter(appendingTo: infos)
         writer.message(1) { info in
@@ -50,7 +50,7 @@ package struct QueryResponse: Sendable {
         infos = writer.bytes
     }
 
-    /// - Parameter queryID: the query's message id.
+    /// Returns the encoded answer to the query with this message id.
     package func encoded(to queryID: [UInt8], isSuccess: Bool) -> [UInt8] {
         var writer = ProtoWriter(appendingTo: infos)
         writer.data(2, queryID)

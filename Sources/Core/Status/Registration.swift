@@ -43,7 +43,7 @@ package struct Registration: ProtoMessage, Equatable, Sendable {
     /// The part that is worth keeping, encoded for the store.
     package var encoded: [UInt8] { protobuf }
 
-    /// But for ``enabled`` (5): nobody looks at it.
+    /// Lists all fields but ``enabled`` (5): nobody looks at it.
     package mutating func list<Fields: ProtoFields>(
         for fields: inout Fields, in bytes: Span<UInt8>
     ) throws(Fields.Failure) {
@@ -82,13 +82,13 @@ package enum RegistrationFault: UInt64, Error, Equatable, Sendable {
 }
 
 extension Registration {
-    /// The checks that need nothing else: a registration that fails them touches nothing stored.
+    /// Makes the checks that need nothing else: a registration that fails them touches nothing stored.
     package func checkIdentity() throws(RegistrationFault) {
         guard version >= 1 else { throw .versionMismatch }
         guard isUUID(installationID) else { throw .malformedMessage }
     }
 
-    /// The checks that come after ``checkIdentity()``, in status-go's order, but for ``mostElements``.
+    /// Makes the checks that come after ``checkIdentity()``, in status-go's order, but for ``mostElements``.
     ///
     /// - Parameters:
     ///   - storedVersion: of the registration that this one is to replace, also when that was an unregistering one.
@@ -106,7 +106,7 @@ extension Registration {
 
 /// The answer to a registration.
 package struct RegistrationResponse: Equatable, Sendable {
-    /// `nil`: it was taken.
+    /// The reason why the registration was not taken; `nil`: it was taken.
     package var fault: RegistrationFault?
     /// SHAKE-256 of the sealed registration, by which the client knows what it is the answer to.
     package var requestID: [UInt8]

@@ -19,7 +19,7 @@ package struct SignedMessage: ProtoMessage, Equatable, Sendable {
     package var signature: [UInt8] = []
     /// Protobuf; of a registration, the sealed one.
     package var payload: [UInt8] = []
-    /// `nil` for all kinds but the six.
+    /// The kind of the payload; `nil` for all kinds but the six.
     package var kind: Kind?
 
     package init(signature: [UInt8], payload: [UInt8], kind: Kind) {
@@ -47,7 +47,7 @@ package struct SignedMessage: ProtoMessage, Equatable, Sendable {
     /// Returns the digest that is signed: Keccak-256 of the payload.
     package static func digest(of payload: [UInt8]) -> [UInt8] { Keccak.keccak256(payload) }
 
-    /// The name of a message, 32 bytes.
+    /// Returns the name of a message, 32 bytes.
     ///
     /// - Parameters:
     ///   - signer: 65 bytes, the key that the signature recovers to.

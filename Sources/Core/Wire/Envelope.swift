@@ -89,7 +89,7 @@ package struct Envelope: Hashable, Sendable {
 }
 
 extension [UInt8] {
-    /// The bytes, which are no longer here: so that who goes on with them appends in place.
+    /// Takes the bytes, which are no longer here: whoever goes on with them appends in place.
     mutating func taken() -> [UInt8] {
         var bytes: [UInt8] = []
         swap(&bytes, &self)

@@ -100,7 +100,7 @@ private struct BundleReader: ProtoReadable {
 }
 
 extension ProtoReader {
-    /// The embedded message at which the reader stands, merged into what came of it before.
+    /// Reads the embedded message at which the reader stands, merged into what came of it before.
     fileprivate mutating func merged<M: ProtoReadable>(
         into message: consuming M, in bytes: Span<UInt8>
     ) throws(ProtoError) -> M {

@@ -58,7 +58,7 @@ package struct FrameDecoder {
         }
     }
 
-    /// The next whole frame from `position` on, which moves behind it; `nil` when `bytes` are used up.
+    /// Takes the next whole frame from `position` on, which moves behind it; `nil` when `bytes` are used up.
     ///
     /// - Throws: ``FrameError``. Close the connection; the decoder must not be used again.
     package mutating func nextFrame(

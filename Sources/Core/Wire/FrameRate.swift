@@ -13,7 +13,7 @@ struct FrameRate {
     /// Number of the youngest slot, counted from the clock's zero.
     private var newest: Int64 = 0
 
-    /// - Parameter limit: the first count that is too many: 1 to 65,535.
+    /// Makes a counter. `limit` is the first count that is too many: 1 to 65,535.
     init(limit: Int, withinSeconds seconds: Int64) {
         precondition((1...Int(UInt16.max)).contains(limit), "a rate limit of \(limit) frames")
         self.limit = limit

@@ -46,7 +46,10 @@ package struct MessageString: Equatable, Sendable {
     /// A multiple of 16 bytes, at least one block.
     package let cipherText: [UInt8]
 
-    /// - Precondition: `iv` is 16 bytes of printable ASCII without `|`, `cipherText` one or more blocks of 16 bytes.
+    /// Makes a message from its parts.
+    ///
+    /// - Precondition: `iv` is 16 bytes of printable ASCII without `|`, `cipherText` one or more blocks of 16
+    ///   bytes.
     package init(magic: MessageMagic, iv: [UInt8], cipherText: [UInt8]) {
         precondition(iv.count == 16 && iv.allSatisfy(\.isAllowedInIV), "an IV that does not fit its section")
         precondition(

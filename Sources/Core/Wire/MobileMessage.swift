@@ -57,7 +57,7 @@ package struct MobileMessage: Equatable, Sendable {
         return bytes
     }
 
-    /// Gson with HTML escaping, its default.
+    /// Returns the text as Gson writes it with HTML escaping, its default.
     private func quoted(_ text: String) -> String {
         var result = "\""
         for scalar in text.unicodeScalars {

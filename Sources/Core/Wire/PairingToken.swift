@@ -107,7 +107,7 @@ package struct PairingToken: Equatable, Sendable {
     /// Whether the sender asks Apple to wake the app (Bisq 1, `MobileModel.java`).
     package var isContentAvailable: Bool { Self.isContentAvailable(descriptor: descriptor) }
 
-    /// Split as bytes: in a text of a stranger's a character may be as long as the text.
+    /// Splits a text as bytes: in a stranger's text a character may be as long as the text.
     private static func sections(_ text: String) -> [Substring.UTF8View] {
         text.utf8.split(separator: UInt8(ascii: "|"), omittingEmptySubsequences: false)
     }

@@ -84,7 +84,8 @@ extension SwallowedMessage: ProtoReadable {
         }
     }
 
-    /// Whether its fields are read. Nothing in other messages matters here, not even whether they are well formed.
+    /// Whether a message's fields are read. Nothing in other messages
+    /// matters here, not even whether they are well formed.
     var isRead: Bool { senderField != nil || capabilitiesField != nil }
 
     /// The field in which the message names its sender. Other messages that do (within a trade) come sealed.

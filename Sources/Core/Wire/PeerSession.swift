@@ -85,7 +85,7 @@ package struct PeerSession {
         receive(bytes.span, at: monotonicNanoseconds, into: &turn)
     }
 
-    /// Ends the session from this side: a shutdown, a deadline, too many connections.
+    /// Closes the session from this side: a shutdown, a deadline, too many connections.
     package mutating func close(_ reason: PeerClose, into turn: inout PeerTurn) {
         guard closed == nil else { return }
         closed = reason

@@ -25,7 +25,7 @@ package struct PeerTurn {
 
     package init() {}
 
-    /// The request, which is no longer here.
+    /// Takes the request, which is no longer here.
     package mutating func takeRequest(at index: Int) -> MobileNotificationRequest {
         var request = MobileNotificationRequest()
         swap(&request, &requests[index])

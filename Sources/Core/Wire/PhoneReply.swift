@@ -21,7 +21,7 @@ package struct PhoneReply: Equatable, Sendable {
     /// Bytes of all that a reply may have.
     package static let longest = 5 * block
 
-    /// - Returns: `nil` where a part has another form than it may have.
+    /// Makes a reply; `nil` where a part has another form than it may have.
     package init?(counter: Int64, sentAt: Int64, kind: String, text: String) {
         guard counter > 0, sentAt > 0, PhoneReply.isKind(kind), PhoneReply.isText(text) else {
             return nil
@@ -96,8 +96,9 @@ package struct ReplyWindow: Equatable, Sendable {
         self.since = since
     }
 
-    /// An agent that starts again. Of what was sent before its first start nothing is good for longer than a reply is: if
-    /// ``since`` is further ahead than that, the clock was, when it was written down.
+    /// Starts the window anew with the agent. What was sent before the agent's first
+    /// start is good for no longer than a reply is. So if ``since`` is further ahead than
+    /// that, the clock was ahead when it was written down.
     ///
     /// - Parameter now: Milliseconds since 1970.
     package mutating func restart(at now: Int64) { since = min(since, now + ReplyWindow.validity) }
@@ -130,7 +131,7 @@ package struct ReplyWindow: Equatable, Sendable {
 }
 
 extension [UInt8] {
-    /// The low bytes of a number, the highest first.
+    /// Appends the low bytes of a number, the highest first.
     fileprivate mutating func append(number: UInt64, bytes: Int) {
         for index in (0..<bytes).reversed() { append(UInt8(truncatingIfNeeded: number >> UInt64(8 * index))) }
     }

@@ -51,7 +51,7 @@ extension ProtoMessage {
         reader = one.reader
     }
 
-    /// All of some bytes, or of a part of them.
+    /// Reads all of these bytes, or the part within `range`.
     package mutating func read(_ bytes: [UInt8], in range: Range<Int>? = nil) throws(ProtoError) {
         let span = bytes.span
         var reader = ProtoReader(range ?? 0..<bytes.count)

@@ -56,7 +56,7 @@ package struct ProtoReader {
 
     package var isAtEnd: Bool { position == end }
 
-    /// The next field's tag, or `nil` at the end of the message.
+    /// Reads the next field's tag; `nil` at the end of the message.
     package mutating func nextField(in bytes: Span<UInt8>) throws(ProtoError) -> ProtoField? {
         guard position < end else { return nil }
         fields += 1
@@ -68,7 +68,7 @@ package struct ProtoReader {
         return ProtoField(number: tag >> 3, type: type)
     }
 
-    /// 64 bits; what a tenth byte has beyond them is dropped.
+    /// Reads a number of 64 bits; what a tenth byte has beyond them is dropped.
     package mutating func varint(in bytes: Span<UInt8>, maximumSize: Int = 10) throws(ProtoError) -> UInt64 {
         guard position < end else { throw .truncated }
         let first = bytes[position]
@@ -87,7 +87,7 @@ package struct ProtoReader {
         throw .overlongVarint
     }
 
-    /// Negative numbers take ten bytes on the wire; the low 32 bits count.
+    /// Reads a number of 32 bits. Negative numbers take ten bytes on the wire; the low 32 bits count.
     package mutating func int32(in bytes: Span<UInt8>) throws(ProtoError) -> Int32 {
         Int32(truncatingIfNeeded: try varint(in: bytes))
     }
@@ -189,7 +189,7 @@ package protocol ProtoReadable {
 }
 
 extension String {
-    /// The text, or `nil` when the bytes are not UTF-8.
+    /// Makes the text; `nil` when the bytes are not UTF-8.
     init?(utf8 bytes: Span<UInt8>) {
         guard let text = try? UTF8Span(validating: bytes) else { return nil }
         self.init(copying: text)

@@ -22,7 +22,7 @@ package struct ProtoWriter {
         varint(UInt64(bitPattern: value))
     }
 
-    /// Negative values are written with ten bytes, as protobuf's `int32` is.
+    /// Writes a number. Negative values take ten bytes, as protobuf's `int32` does.
     package mutating func int32(_ number: UInt32, _ value: Int32) {
         int64(number, Int64(value))
     }
@@ -54,14 +54,14 @@ package struct ProtoWriter {
         element(number, value)
     }
 
-    /// One value of a `repeated bytes` field: written also when it is empty.
+    /// Writes a value of a `repeated bytes` field, also when it is empty.
     package mutating func element(_ number: UInt32, _ value: [UInt8]) {
         tag(number, .lengthDelimited)
         varint(UInt64(value.count))
         bytes.append(contentsOf: value)
     }
 
-    /// An embedded message: written also when it is empty, since its presence counts.
+    /// Writes an embedded message, also when it is empty, since its presence counts.
     package mutating func message(_ number: UInt32, _ write: (inout ProtoWriter) -> Void) {
         tag(number, .lengthDelimited)
         delimited(write)

@@ -18,7 +18,7 @@ package struct ProxyLine: Equatable, Sendable {
         self.port = port
     }
 
-    /// `nil` unless `line`, without CR LF, is of exactly the form above.
+    /// Reads a line without its CR LF; `nil` unless it has exactly the form above.
     init?(_ line: [UInt8]) {
         guard line.starts(with: ProxyLine.opening) else { return nil }
         var rest = line[ProxyLine.opening.count...]
@@ -36,7 +36,8 @@ package struct ProxyLine: Equatable, Sendable {
     static let opening = Array("PROXY TCP6 fc00:dead:beef:4dad::".utf8)
     private static let destination = Array("::1 ".utf8)
 
-    /// A number of 16 bits without leading zeros, and the character behind it; `nil`: the end of the line.
+    /// Reads a number of 16 bits without leading zeros, and the character
+    /// behind it; `end` is `nil` for the end of the line.
     private static func number(
         _ rest: inout ArraySlice<UInt8>, base: UInt32, endedBy end: Unicode.Scalar?
     ) -> UInt16? {
@@ -79,7 +80,7 @@ package struct ProxyLineDecoder {
 
     package init() {}
 
-    /// The line, with `position` moved behind it; `nil` when `bytes` are used up before its end.
+    /// Reads a line, with `position` moved behind it; `nil` when `bytes` are used up before its end.
     ///
     /// - Throws: ``ProxyLineError``; the decoder must not be used again.
     package mutating func decode(
