@@ -8,11 +8,11 @@ package struct StoreRequest: Equatable, Sendable {
 
         /// The notification is in memory as well, and is there after a start.
         case window
-        /// The notification is on disk only, until it is claimed. The backlog holds fewer than `room` of its
-        /// device before.
+        /// The notification is on disk only, until it is claimed. It is stored only if the backlog holds
+        /// fewer than `room` notifications of its device.
         case backlog(room: Int)
-        /// The notification is on disk only, for the node that has its shard. The backlog holds fewer than
-        /// `room` of its device before.
+        /// The notification is on disk only, for the node that has its shard. It is stored only if the
+        /// backlog holds fewer than `room` notifications of its device.
         case elsewhere(room: Int)
     }
 

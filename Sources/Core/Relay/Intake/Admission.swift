@@ -38,8 +38,9 @@ package struct Admission: Sendable {
 
     let limits: Limits
     private let rate: Rate
-    /// The rate for newcomers, and for the others as long as so much is left as newcomers need.
+    /// The rate for newcomers, of the half that is kept for them.
     private let kept: Rate
+    /// The rate for the others of that half, as long as newcomers are left what they need.
     private let rest: Rate
     private var recent = RecentSenders()
     /// How much of what waits for the rate a sender may bring: a quarter of a device's places.
@@ -195,7 +196,7 @@ package struct Admission: Sendable {
         waitingBytes += backlog.bytes
     }
 
-    /// Another node has it from now on.
+    /// Takes a lane's backlog out of the counts: another node has it from now on.
     mutating func lose(_ backlog: LaneBacklog) {
         waiting -= backlog.waiting
         waitingBytes -= backlog.bytes

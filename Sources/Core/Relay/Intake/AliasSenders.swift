@@ -36,13 +36,13 @@ struct AliasSenders: Sendable {
 
         init(awaitsOutcome: Bool) { self.awaitsOutcome = awaitsOutcome }
 
-        /// A phone whose answer is there at once.
+        /// Adds a phone whose answer is there at once.
         mutating func add(_ receipt: Receipt) {
             phones.append(.unanswered)
             note(receipt, of: phones.count - 1)
         }
 
-        /// - Returns: Its place.
+        /// Adds a phone without an answer, and returns its place.
         mutating func addUnanswered() -> Int {
             phones.append(.unanswered)
             return phones.count - 1
@@ -152,7 +152,7 @@ struct AliasSenders: Sendable {
         return news(of: member) { $0.note(receipt, of: member.place) }
     }
 
-    /// Nothing more is heard of one.
+    /// Notes that nothing more is heard of a notification, and returns the news for its sender.
     mutating func drop(_ reply: ReplyID) -> News? {
         guard let member = members.removeValue(forKey: reply) else {
             return News(sender: reply, words: [.nothingMore])

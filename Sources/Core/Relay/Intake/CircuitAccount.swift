@@ -44,8 +44,8 @@ package struct CircuitAccount: Sendable {
         perSecond > 0 ? Rate(perSecond: Double(perSecond), burst: burst * perSecond + 1) : nil
     }
 
-    /// A notification that its gateway refuses, or whose device is dead, costs its circuit as much as so many frames: made-up
-    /// device tokens use up the operator's good name at Apple and Google.
+    /// The number of frames that a circuit pays for a notification that its gateway refuses, or whose device
+    /// is dead: made-up device tokens use up the operator's good name at Apple and Google.
     package static let framesPerRefusal = 50
 
     /// The number of seconds whose share may come at once.
@@ -94,7 +94,7 @@ package struct CircuitAccount: Sendable {
         return rate.delay(after: use, at: now)
     }
 
-    /// A rule was broken.
+    /// Counts a broken rule.
     ///
     /// - Returns: whether the circuit is to be closed: true once, for the strike that is the last.
     package mutating func strike(at now: Int64) -> Bool {
@@ -106,7 +106,7 @@ package struct CircuitAccount: Sendable {
         return strikes == limits.strikes
     }
 
-    /// Something was asked that is not for whoever asks.
+    /// Counts a request for something that is not for whoever asks.
     ///
     /// - Returns: Whether it is a strike now.
     package mutating func refuse() -> Bool {
@@ -116,14 +116,14 @@ package struct CircuitAccount: Sendable {
         return true
     }
 
-    /// Whoever comes by it has shown that it may be here.
+    /// Forgets the refusals: whoever comes by this circuit has shown that it may be here.
     package mutating func forgetRefusals() { refusals = 0 }
 
     package func isStruckOut(at now: Int64) -> Bool {
         limits.strikes > 0 && strikes >= limits.strikes && now - struckFrom <= CircuitAccount.strikeMemory
     }
 
-    /// Whether it is as good as a new one and can be forgotten.
+    /// Whether the account is as good as a new one and can be forgotten.
     package func isClean(at now: Int64) -> Bool {
         connections == 0 && frames.isOver(at: now) && bytes.isOver(at: now)
             && (strikes == 0 || now - struckFrom > CircuitAccount.strikeMemory)

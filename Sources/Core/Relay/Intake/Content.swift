@@ -7,7 +7,7 @@ package enum Content: Equatable, Sendable {
     /// A payload that the door has made.
     indirect case prepared(PreparedPush)
 
-    /// Whether it is sent before those that are not urgent.
+    /// Whether the notification is sent before those that are not urgent.
     package var isUrgent: Bool {
         switch self {
         case .bisq(let content): content.isUrgent
@@ -28,7 +28,7 @@ package enum Content: Equatable, Sendable {
 package struct BisqContent: Equatable, Sendable {
     /// The text that the phone gets under the key `encrypted`: printable ASCII, nothing that JSON must escape.
     package var message: String
-    /// Whether it is shown at once, as an alert; otherwise it is a background push.
+    /// Whether the notification is shown at once, as an alert; otherwise it is a background push.
     package var isUrgent: Bool
     package var hasSound: Bool
     package var isMutableContent: Bool
@@ -85,7 +85,7 @@ package struct PreparedPush: Equatable, Sendable {
     }
 
     package var payload: Payload
-    /// Whether it is urgent, also on its way to the phone. The node sends it before those that are not.
+    /// Whether the push is urgent, also on its way to the phone. The node sends it before those that are not.
     package var isUrgent: Bool
     package var expiry: Expiry
     /// The id by which a later notification takes this one's place on the phone. At most ``longestCollapseID`` bytes.
@@ -105,8 +105,8 @@ package struct PreparedPush: Equatable, Sendable {
         self.collapseID = collapseID
     }
 
-    /// A push that is the sender's to its last byte. No id, no expiry and no collapse id of ours goes along, so that a
-    /// repetition after an unclear outcome shows twice.
+    /// Makes a push that is the sender's to its last byte. No id, no expiry and no collapse id of ours goes
+    /// along, so that a repetition after an unclear outcome shows twice.
     package init(exactly body: String, fields: [Field] = [], isUrgent: Bool = true) {
         self.init(.exact(fields: fields, body: body), isUrgent: isUrgent, expiry: .unsaid)
     }

@@ -31,7 +31,7 @@ struct DeadTokens: Sendable {
 
     var count: Int { graves.count }
 
-    /// Whether it was called dead, and is not known to live.
+    /// Whether the token was called dead, and is not known to live.
     func holds(_ token: Digest) -> Bool { !graves.isEmpty && graves[token] != nil }
 
     mutating func restore(_ tokens: [Digest: DeadToken], at now: Instant) {
@@ -60,7 +60,7 @@ struct DeadTokens: Sendable {
         return nil
     }
 
-    /// - Returns: What to write down; `nil` when there is no room.
+    /// Notes that a token is dead, and returns what to write down; `nil` when there is no room.
     mutating func bury(_ token: Digest, since: Int64, at now: Instant) -> DeadToken? {
         guard graves[token] != nil || graves.count < DeadTokens.most else { return nil }
         let told = DeadToken(since: since, buriedAt: now.unixMilliseconds)
@@ -69,14 +69,15 @@ struct DeadTokens: Sendable {
         return told
     }
 
-    /// The gateway has taken a notification for it.
+    /// Forgets that a token was called dead: the gateway has taken a notification for it.
     ///
     /// - Returns: Whether it was called dead.
     mutating func revive(_ token: Digest) -> Bool {
         !graves.isEmpty && graves.removeValue(forKey: token) != nil
     }
 
-    /// The app has registered it, at that time (milliseconds since 1970).
+    /// Forgets that a token was called dead before the app
+    /// registered it at this time (milliseconds since 1970).
     ///
     /// - Returns: Whether it had been called dead since an earlier time.
     mutating func revive(_ token: Digest, registeredAt: Int64) -> Bool {

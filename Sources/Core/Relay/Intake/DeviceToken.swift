@@ -9,16 +9,17 @@ package struct DeviceToken: Hashable, Sendable {
     /// Bytes of the longest address of any service: a push endpoint with its keys.
     static let longest = 4096
 
-    /// A text as it came: whether it has the form of an address, its ``PushService`` says. Of a longer one than any is, so
-    /// much is kept that it is still none: nothing that comes after this hashes, compares or keeps what a stranger made long.
+    /// Takes a text as it came: whether it has the form of an address, its ``PushService`` says. A text
+    /// longer than any address is cut to a length that no address has: nothing that comes after this hashes,
+    /// compares or keeps what a stranger made long.
     package init(_ text: String) {
         self.text =
             text.utf8.count <= DeviceToken.longest
             ? text : String(decoding: text.utf8.prefix(DeviceToken.longest + 1), as: UTF8.self)
     }
 
-    /// 64 to 512 hex digits, an even number, in lower case, as APNs has them; today an app's are 64 long, and Apple
-    /// promises no length ("Sending notification requests to APNs").
+    /// Reads 64 to 512 hex digits, an even number, and keeps them in lower case, as APNs has them. Today an
+    /// app's are 64 long, and Apple promises no length ("Sending notification requests to APNs").
     package init?(hexadecimal text: String) {
         guard (64...512).contains(text.utf8.count), text.utf8.count.isMultiple(of: 2) else { return nil }
         if text.consists(of: ASCII.lowerHexDigit) {
@@ -29,8 +30,8 @@ package struct DeviceToken: Hashable, Sendable {
         }
     }
 
-    /// 32 to 4,096 of `[A-Za-z0-9_:.-]`, as FCM has them; Firebase promises neither. None that begins like the addresses
-    /// of other services.
+    /// Reads 32 to 4,096 of `[A-Za-z0-9_:.-]`, as FCM has them; Firebase promises neither. A text that begins
+    /// like the addresses of other services is none.
     package init?(opaque text: String) {
         guard (DeviceToken.shortest...DeviceToken.longest).contains(text.utf8.count),
             text.consists(of: DeviceToken.character),
@@ -39,8 +40,9 @@ package struct DeviceToken: Hashable, Sendable {
         self.text = text
     }
 
-    /// Whether it begins with two lower-case letters, `1` and a colon: what tells an address of a service that phones
-    /// don't know by their platform (``PushService/prefix``). FCM's tokens have no colon before their 11th character.
+    /// Whether a text begins with two lower-case letters, `1` and a colon: what tells an address
+    /// of a service that phones don't know by their platform (``PushService/prefix``). FCM's
+    /// tokens have no colon before their 11th character.
     static func hasServicePrefix(_ text: String) -> Bool { text.withBytes { hasServicePrefix($0) } }
 
     private static func hasServicePrefix(_ bytes: Span<UInt8>) -> Bool {
@@ -48,8 +50,8 @@ package struct DeviceToken: Hashable, Sendable {
             && bytes.extracting(first: 2).consists { ASCII.letter($0) & (1 ^ ASCII.upperCase($0)) }
     }
 
-    /// Whether it has the form of an alias of the phone book.
-    /// Only such a text is looked up: another one may be long, and made so that it takes long to hash.
+    /// Whether the token has the form of an alias of the phone book. Only such a text is looked up: another
+    /// one may be long, and made so that it takes long to hash.
     var isAlias: Bool {
         PhoneBook.aliasLengths.contains(text.utf8.count)
             && text.hasPrefix(PhoneBook.aliasPrefix)

@@ -8,11 +8,12 @@ package struct Digest: Hashable, Sendable {
         self.low = low
     }
 
-    /// Half of it spreads as well as all: nobody without the key can make two that share it.
+    /// Hashes half of the digest, which spreads as well as all:
+    /// nobody without the key can make two that share it.
     package func hash(into hasher: inout Hasher) { hasher.combine(low) }
 
-    /// The hash for tables. A keyed digest needs no other one: to make one took a quarter of the time of each look into a
-    /// table.
+    /// Returns the hash for tables. A keyed digest needs no other one: to make one took a
+    /// quarter of the time of each look into a table.
     package func _rawHashValue(seed: Int) -> Int { Int(truncatingIfNeeded: low) ^ seed }
 
     /// The text in the operator's list of the outbox: 8 hex digits, enough to follow one device.

@@ -64,7 +64,7 @@ package struct IdentityFilter: Equatable, Sendable {
         return parts.contains { $0.mayHold(hash) }
     }
 
-    /// - Parameter acceptedAt: milliseconds since 1970.
+    /// Adds an identity that was accepted at this time, in milliseconds since 1970.
     package mutating func insert(_ identity: Digest, acceptedAt: Int64) {
         if parts.last?.isFull ?? true {
             let all = parts.reduce(0) { $0 + $1.count }
@@ -80,7 +80,7 @@ package struct IdentityFilter: Equatable, Sendable {
         while parts.count > 1, parts[0].acceptedAt < acceptedBefore { parts.removeFirst() }
     }
 
-    /// A keyed digest is spread already; two products spread any other one.
+    /// Hashes an identity. A keyed digest is spread already; two products spread any other one.
     private static func hash(_ identity: Digest) -> UInt64 {
         let mixed = identity.high &* 0x9E37_79B9_7F4A_7C15 ^ identity.low &* 0xC2B2_AE3D_27D4_EB4F
         return (mixed ^ mixed >> 31) &* 0xD6E8_FEB8_6659_FD93

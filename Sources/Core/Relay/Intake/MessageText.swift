@@ -2,8 +2,9 @@ import Encodings
 
 /// The shape of what a phone gets: the node never holds its key, so shape is all there is to check.
 enum MessageText {
-    /// Whether it is Bisq 1's `magic|iv|base64` with the magic of the platform, an IV of 16 characters and whole AES
-    /// blocks; or Bisq 2's base64 of at least a nonce and a tag (28 bytes). Nothing in it needs an escape in JSON.
+    /// Whether a message is Bisq 1's `magic|iv|base64` with the magic of the platform, an IV of 16
+    /// characters and whole AES blocks; or Bisq 2's base64 of at least a nonce and a tag (28 bytes).
+    /// Nothing in such a message needs an escape in JSON.
     static func isValid(_ message: String, for platform: Platform) -> Bool {
         message.withBytes { isValid($0, for: platform) }
     }
@@ -25,7 +26,7 @@ enum MessageText {
 
     private static let ivLength = 16
 
-    /// Printable ASCII that JSON takes as it is, and no separator.
+    /// Returns 1 for printable ASCII that JSON takes as it is and that is no separator, else 0.
     private static func plain(_ byte: UInt8) -> UInt8 {
         ASCII.printable(byte)
             & (1 ^ (ASCII.equal(byte, "\"") | ASCII.equal(byte, "\\") | ASCII.equal(byte, "|")))

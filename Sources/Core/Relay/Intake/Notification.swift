@@ -11,7 +11,7 @@ package struct NotificationID: Hashable, Sendable {
         self.low = low
     }
 
-    /// The identity's digest: as good as random to everyone without the node's key.
+    /// Makes the id from the identity's digest: as good as random to everyone without the node's key.
     init(_ digests: SubmissionDigests) {
         self.init(high: digests.identity.high, low: digests.identity.low)
     }
@@ -88,7 +88,7 @@ package final class Notification: Sendable {
         self.sender = sender
     }
 
-    /// One of Bisq's.
+    /// Makes a notification of Bisq's.
     package convenience init(
         id: NotificationID, lane: LaneID, deviceToken: DeviceToken, message: String,
         isUrgent: Bool, hasSound: Bool, isMutableContent: Bool, isContentAvailable: Bool, expiresAt: Int64,

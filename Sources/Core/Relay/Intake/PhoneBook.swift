@@ -48,7 +48,7 @@ package struct PhoneBook: Equatable, Sendable {
     private let addresses: Set<DeviceToken>
     private let aliases: [DeviceToken: [Phone]]
 
-    /// - Parameter aliases: By the names that have one.
+    /// Makes a phone book. `aliases` has the aliases by the names that have one.
     package init(_ phones: [Phone] = [], aliases: [ByteText: DeviceToken] = [:]) {
         self.phones = phones
         addresses = Set(phones.map(\.deviceToken))
@@ -64,7 +64,7 @@ package struct PhoneBook: Equatable, Sendable {
 
     func holds(_ deviceToken: DeviceToken) -> Bool { addresses.contains(deviceToken) }
 
-    /// The apps that serve this address; an empty name stands for the one that does so by default.
+    /// Returns the apps that serve this address; an empty name stands for the app that does so by default.
     func apps(of deviceToken: DeviceToken) -> [String] {
         phones.lazy.filter { $0.deviceToken == deviceToken }.map(\.app)
     }
@@ -73,7 +73,7 @@ package struct PhoneBook: Equatable, Sendable {
 
     package func phone(_ number: Int64) -> Phone? { phones.first { $0.number == number } }
 
-    /// The phones of a name, in the order of their numbers.
+    /// Returns the phones of a name, in the order of their numbers.
     package func phones(of name: String) -> [Phone] { phones.filter { $0.name == name } }
 
     package func alias(of name: String) -> DeviceToken? {
@@ -119,7 +119,7 @@ package struct PhoneBook: Equatable, Sendable {
         return phones.allSatisfy { $0.form == first.form } ? nil : .formsDiffer
     }
 
-    /// Whether it can be a name: letters, digits, `.`, `-` and `_`, at most ``longestName`` bytes.
+    /// Whether a text can be a name: letters, digits, `.`, `-` and `_`, at most ``longestName`` bytes.
     package static func isName(_ text: String) -> Bool {
         (1...longestName).contains(text.utf8.count)
             && text.consists {
@@ -128,7 +128,7 @@ package struct PhoneBook: Equatable, Sendable {
             }
     }
 
-    /// - Parameter random: 72 bytes of chance, in Base64's alphabet for URLs.
+    /// Returns an alias of 72 random bytes, given as 96 characters of Base64's alphabet for URLs.
     package static func alias(_ random: String) -> DeviceToken {
         precondition(random.utf8.count == 96, "\(random.utf8.count) characters for an alias")
         return DeviceToken(aliasPrefix + random)

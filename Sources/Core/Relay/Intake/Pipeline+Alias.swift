@@ -1,6 +1,7 @@
 /// Submissions to an alias.
 extension Pipeline {
-    /// One for each phone of an alias: they come into the same commit, and their sender hears of them as of one.
+    /// Submits a copy for each phone of an alias. The copies come into the same commit, and their sender
+    /// hears of them as of one notification.
     mutating func submit(
         _ copies: [Submission], from door: Int, awaitsOutcome: Bool, at now: Instant,
         digests makeDigests: (Recipient) -> SubmissionDigests

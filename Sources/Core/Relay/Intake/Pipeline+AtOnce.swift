@@ -9,10 +9,11 @@ import Encodings
 extension Pipeline {
     /// The window for peers: their own deadlines are short.
     package static let shortWindow: Duration = .milliseconds(100)
-    /// Identities that wait to be written: so many at most; with so many a commit begins, and after this time. Each commit
-    /// writes some pages anew that hold others.
+    /// The most identities that wait to be written. Each commit writes some pages anew that hold others.
     static let mostUnwritten = 8192
+    /// The number of identities that wait to be written at which a commit begins.
     static let unwrittenPerCommit = 2048
+    /// The time after which identities that wait are written.
     static let longestUnwritten: Duration = .seconds(1)
 
     func window(of patience: Patience) -> Duration {
@@ -25,8 +26,8 @@ extension Pipeline {
 
     // MARK: Out
 
-    /// Whether it may go out before it is stored: nothing of its device waits or is under way, and its lane usually answers
-    /// in time. It has been admitted.
+    /// Whether a submission may go out before it is stored: nothing of its device waits or is under way, and
+    /// its lane usually answers in time. The submission has been admitted.
     func goesOutFirst(
         _ submission: Submission, _ digests: SubmissionDigests, by service: any PushService, size: Int,
         in lane: Int, at now: Instant
@@ -65,13 +66,15 @@ extension Pipeline {
         }
     }
 
-    /// The node stops, and what is under way may not end in time.
+    /// Stores all that went out before it was stored: the node
+    /// stops, and what is under way may not end in time.
     mutating func storeAll(at now: Instant) {
         guard !unstored.isEmpty else { return }
         for slot in delivery.entries.indices { storeLate(slot, at: now) }
     }
 
-    /// More has come for the device: it is stored after this one.
+    /// Stores the device's notification that went out before it was stored: more
+    /// has come for the device, and is stored after it.
     mutating func storeFirst(of token: Digest, at now: Instant) {
         guard !unstored.isEmpty, let slot = delivery.first(of: token) else { return }
         storeLate(slot, at: now)
@@ -91,7 +94,7 @@ extension Pipeline {
         scheduleCommit(at: now.monotonicNanoseconds)
     }
 
-    /// The outbox has answered for one that went out before.
+    /// Takes the outbox's answer for a notification that went out before it was stored.
     mutating func settleLate(_ ticket: Ticket, _ result: StoreResult, at now: Instant) {
         let slot = ticket.slot
         guard case .stored(let sequence) = result else { return giveUpStoring(ticket, result, at: now) }
@@ -180,7 +183,10 @@ extension Pipeline {
         }
     }
 
-    /// - Returns: True if the notification is not stored yet; sender and outbox are then updated after the commit.
+    /// Notes that a notification is held or put off.
+    ///
+    /// - Returns: True if the notification is not stored yet; sender
+    ///   and outbox are then updated after the commit.
     mutating func hold(_ reason: String? = nil, notBefore: Int64? = nil, of slot: Int) -> Bool {
         let entry = delivery.entries[slot]
         switch entry.writing {
@@ -197,7 +203,9 @@ extension Pipeline {
 
     // MARK: Ends
 
-    /// - Returns: Whether it was stored first, so that its end goes the usual way.
+    /// Ends a notification that may not be stored yet.
+    ///
+    /// - Returns: False if it was stored first, so that its end goes the usual way.
     mutating func finishAtOnce(_ slot: Int, _ ending: Ending, at now: Instant) -> Bool {
         let entry = delivery.entries[slot]
         switch entry.writing {
@@ -228,7 +236,7 @@ extension Pipeline {
         leave(slot)
     }
 
-    /// Written with the next commit, or soon with others.
+    /// Notes an identity to be written with the next commit, or soon with others.
     private mutating func remember(_ digests: SubmissionDigests, acceptedAt: Int64, at now: Instant) {
         commits.remember(digests, acceptedAt: acceptedAt)
         let time = now.monotonicNanoseconds
@@ -265,7 +273,7 @@ extension Delivery {
 }
 
 extension Lane {
-    /// Whether it is open, has room, and usually answers in time.
+    /// Whether the lane is open, has room, and usually answers in time.
     fileprivate func answersSoon(_ patience: Patience) -> Bool {
         guard hasGateway, !hasFault, condition == .open, blockedReason == nil, shelved == 0, shelving == 0,
             !isLoading, inFlight < window.size, ready.count < Lane.mostReady
@@ -276,7 +284,7 @@ extension Lane {
     /// The number of ready notifications in a lane from which on none more is sent soon.
     private static let mostReady = 256
 
-    /// The window is over, and there was no answer.
+    /// Notes that the window is over, and that there was no answer.
     fileprivate mutating func missed(_ patience: Patience) {
         if patience == .short {
             shortPromptness.note(isInTime: false)

@@ -1,5 +1,7 @@
 /// The way from a submission to its commit, and what its sender hears.
 extension Pipeline {
+    /// Takes a submission, and one copy of it for each phone if it is for an alias.
+    ///
     /// - Parameters:
     ///   - door: The edge's number of the door where it came in.
     ///   - awaitsOutcome: Whether the sender wants to hear the end as well.

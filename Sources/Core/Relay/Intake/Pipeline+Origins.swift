@@ -8,7 +8,8 @@ import Encodings
 /// its try. It keeps all that waits for it, and gets a gateway again when another one goes or has had its try. None gives
 /// way with a request under way, as most have one that lead to nobody: then the newcomer's waits for the first that ends.
 extension Pipeline {
-    /// Lanes to origins that an app may have, with those that have given way: so many times those with a gateway.
+    /// The number of lanes to origins that an app may have for each lane with
+    /// a gateway; those that have given way count too.
     private static let originsPerGateway = 3
     /// The most of an app's lanes that one sender may have brought; senders without an identity have half of all together.
     private static let mostBySender = 8
@@ -40,7 +41,7 @@ extension Pipeline {
         return true
     }
 
-    /// A request of this lane has ended: a newcomer may get its gateway.
+    /// Gives the gateway of a lane to a newcomer if it may: a request of this lane has ended.
     mutating func serveNewcomer(after lane: Int, at time: Int64) {
         guard delivery.lanes[lane].id.host.isOrigin, delivery.laneCount > originsPerApp,
             delivery.lanes[lane].mayGiveWay || delivery.lanes[lane].canGo(at: time)
@@ -48,7 +49,9 @@ extension Pipeline {
         serveNewcomer(of: delivery.lanes[lane].id.app, at: time)
     }
 
-    /// - Returns: Whether there was one, and it has a gateway now.
+    /// Gives a gateway to a newcomer of this app.
+    ///
+    /// - Returns: Whether there was a newcomer, and it has a gateway now.
     @discardableResult
     private mutating func serveNewcomer(of app: String, at time: Int64) -> Bool {
         let lanes = origins(of: app)

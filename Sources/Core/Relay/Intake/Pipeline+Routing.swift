@@ -23,7 +23,7 @@ extension Pipeline {
         return nil
     }
 
-    /// Why the lane that a submission would go to is blocked, if it is for long.
+    /// Returns the reason why the lane that a submission would go to is blocked, if it is for long.
     private func longBlock(of submission: Submission, _ patience: Duration, at now: Instant) -> String? {
         // As good as never: then nothing else is looked at.
         guard delivery.lanes.contains(where: { $0.blockedSince != nil }),

@@ -14,18 +14,20 @@ package protocol PushService: Sendable {
     func serves(_ platform: Platform) -> Bool
     /// Returns the target of an address; `nil`: it has not the form of this service's addresses.
     func target(_ address: String, on platform: Platform) -> Target?
-    /// Bytes that the service counts against ``payloadLimit``; `nil`: it carries nothing of the kind.
+    /// Returns the bytes that the service counts against
+    /// ``payloadLimit``; `nil`: it carries nothing of the kind.
     func payloadSize(of content: Content) -> Int?
     var payloadLimit: Int { get }
-    /// How reports, metrics and the log name a host: one of few, never a text that a stranger chose.
+    /// Returns the name of a host in reports, metrics and the log:
+    /// one of few, never a text that a stranger chose.
     func shown(_ host: LaneHost) -> LaneHost
-    /// Whether it hands on to another relay: what was handed on once is not handed on again.
+    /// Whether the service hands on to another relay: what was handed on once is not handed on again.
     var handsOn: Bool { get }
-    /// Whether it usually answers within a quarter of a second, so that what its sender waits for may be sent before it is
-    /// stored.
+    /// Whether the service usually answers within a quarter of a second, so that what its
+    /// sender waits for may be sent before it is stored.
     var answersSoon: Bool { get }
-    /// An address in the service's form that no phone has, for notifications that go all the way and reach nobody: the
-    /// service refuses it, and only it can.
+    /// Returns an address in the service's form that no phone has, for notifications that go all the way and
+    /// reach nobody: the service refuses it, and only it can.
     func nobody(on platform: Platform) -> DeviceToken
 }
 

@@ -1,4 +1,4 @@
-/// A rate: so many a second on average, and so many at once (the generic cell rate algorithm, ITU-T I.371).
+/// A rate with an average per second and a burst at once (the generic cell rate algorithm, ITU-T I.371).
 package struct Rate: Equatable, Sendable {
     /// The part of a rate that somebody has used up. It takes one number, whatever the rate.
     package struct Use: Equatable, Sendable {
@@ -16,7 +16,7 @@ package struct Rate: Equatable, Sendable {
     /// Nanoseconds by which a burst may be ahead of the average rate.
     private let tolerance: Int64
 
-    /// - Parameter burst: How many may come at once, at least 1.
+    /// Makes a rate. `burst` is how many may come at once, at least 1.
     package init(perSecond: Double, burst: Int) {
         interval = 1_000_000_000 / perSecond
         tolerance = Int64(interval * Double(burst - 1))

@@ -7,7 +7,8 @@ struct Senders: Sendable {
         var others: [ReplyID] = []
     }
 
-    /// Repetitions of a notification listen for the same end; the newest are those whose senders still do.
+    /// The most senders that wait for the end of one notification. Its repetitions listen for the same end;
+    /// the newest are those whose senders still do.
     static let mostListeners = 8
 
     private var listening = SequenceTable<Listeners>()
@@ -37,7 +38,9 @@ struct Senders: Sendable {
 
     func listens(for sequence: Int64) -> Bool { !listening.isEmpty && listening[sequence] != nil }
 
-    /// - Returns: Who hears nothing more, since too many listen.
+    /// Adds a sender that waits for the end of a notification.
+    ///
+    /// - Returns: The sender that hears nothing more, since too many listen.
     mutating func listen(_ id: ReplyID, for sequence: Int64) -> ReplyID? {
         guard var listeners = listening[sequence] else {
             listening[sequence] = Listeners(first: id)

@@ -4,8 +4,8 @@ import Encodings
 package struct Recipient: Equatable, Sendable {
     package let lane: LaneID
     package let deviceToken: DeviceToken
-    /// Whether it is one of the phones of an alias: the sender's uid is that of all of them, and tells only with the
-    /// phone which notification is meant.
+    /// Whether the recipient is one of the phones of an alias: the sender's uid is that of all of them, and
+    /// tells only with the phone which notification is meant.
     package let isOfAlias: Bool
 
     package init(lane: LaneID, deviceToken: DeviceToken, isOfAlias: Bool = false) {
@@ -19,7 +19,7 @@ package struct Recipient: Equatable, Sendable {
 package struct Submission: Equatable, Sendable {
     /// The sender's id of this notification, the same on every retry; `nil` where the door's protocol has none.
     package var uid: String?
-    /// `nil` for a platform number that nobody knows.
+    /// The phone's platform; `nil` for a platform number that nobody knows.
     package var platform: Platform?
     /// Name of the configured app; empty: the default for the platform.
     package var app: String
@@ -35,16 +35,16 @@ package struct Submission: Equatable, Sendable {
     package var registeredAt: Int64?
     /// How many relays have handed it on before it came here.
     package var hops = 0
-    /// Whether its sender comes once only: what is refused is refused at once.
+    /// Whether the sender comes once only: what is refused is refused at once.
     package var isNeverRepeated = false
-    /// Whether it waits over its device's rate, and is not turned away: it comes once only, and its sender takes `stored`
-    /// for an answer.
+    /// Whether the notification waits over its device's rate, and is not turned away: it comes once only, and
+    /// its sender takes `stored` for an answer.
     package var mayWait = false
     /// Whether the node itself says it (``Notice``).
     package var isNotice = false
     /// How long it may be out before it is stored, where the sender awaits the outcome.
     package var patience = Patience.none
-    /// Whether it is for one of the phones of an alias: see ``Recipient/isOfAlias``.
+    /// Whether the submission is for one of the phones of an alias: see ``Recipient/isOfAlias``.
     var isOfAlias = false
     /// Whose it is, set by the endpoint; `nil`: the node's own.
     package var sender: SenderID?
@@ -63,7 +63,7 @@ package struct Submission: Equatable, Sendable {
         self.registeredAt = registeredAt
     }
 
-    /// One of Bisq's.
+    /// Makes a submission of Bisq's.
     package init(
         uid: String? = nil, platform: Platform?, app: String = "", deviceToken: String, message: String,
         isUrgent: Bool = false, hasSound: Bool = false, isMutableContent: Bool = false,

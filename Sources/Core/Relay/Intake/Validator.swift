@@ -47,7 +47,8 @@ package struct Validator: Sendable {
         self.defaultLifetime = defaultLifetime.milliseconds
     }
 
-    /// The first two checks, platform with app and device token: who is to get it. Nothing else is checked yet.
+    /// Makes the first two checks, platform with app and device token, and returns who is to get the
+    /// notification. Nothing else is checked yet.
     ///
     /// - Throws: The reason word; the caller answers it and stores nothing.
     package func recipient(of submission: Submission) throws(Reason) -> (Recipient, App) {
@@ -98,15 +99,16 @@ package struct Validator: Sendable {
         deviceToken.text.utf8.count <= DeviceToken.longest && nobodies.contains(deviceToken)
     }
 
-    /// How a lane is named where a person or a log reads.
+    /// Returns the name of a lane where a person or a log reads.
     func shown(_ lane: LaneID) -> LaneID {
         guard lane.host.isOrigin else { return lane }
         let service = app(lane.app)?.service
         return LaneID(app: lane.app, host: service?.shown(lane.host) ?? .others)
     }
 
-    /// Which app, and so which service, an address belongs to: the one whose service claims it by its prefix, else the one
-    /// that the sender names, else the platform's. Phones of services with a prefix come as Android's.
+    /// Returns the app, and so the service, that an address belongs to: the app whose
+    /// service claims it by its prefix, else that which the sender names, else the
+    /// platform's. Phones of services with a prefix come as Android's.
     private func app(for submission: Submission, on platform: Platform) -> App? {
         if platform == .android, !claimants.isEmpty,
             let claimant = claimants.first(where: {
@@ -129,8 +131,9 @@ package struct Validator: Sendable {
         return app
     }
 
-    /// Several apps claim the same addresses, each for a server of its own. An address that names no server may be of any of
-    /// them: the phone book says of which. What is not in there is the first one's.
+    /// Returns the app for an address that several apps claim, each for a server of its
+    /// own. An address that names no server may be of any of them: the phone book says of
+    /// which. What is not in there is the first app's.
     private func claimant(among apps: [App], of submission: Submission) -> App {
         guard apps.count > 1 else { return apps[0] }
         let serving = apps.compactMap { app in
@@ -145,7 +148,7 @@ package struct Validator: Sendable {
         return booked.first { $0.name.hasSameBytes(as: submission.app) } ?? booked.first ?? first
     }
 
-    /// The other checks: message, size, expiry.
+    /// Makes the other checks: message, size, expiry.
     ///
     /// - Throws: The reason word; the caller answers it and stores nothing.
     func notification(

@@ -43,7 +43,8 @@ package struct Mailbox: Equatable, Sendable {
     package let show: Show
     /// Whether everybody who has the topic may read, without a token. Such reading acknowledges nothing.
     package let isOpen: Bool
-    /// Whether it is a topic of UnifiedPush, which a reader made by subscribing: whoever has it writes to it.
+    /// Whether the mailbox is a topic of UnifiedPush, which a reader
+    /// made by subscribing: whoever has it writes to it.
     package let isPush: Bool
     package let topic: Digest
     /// The digest of the address by which senders write to it; `nil`: it is not read from the store.
@@ -91,7 +92,7 @@ package struct MailboxMessage: Equatable, Sendable {
     package let text: String
     /// The one before with the same goes.
     package let replaces: String?
-    /// Whether it is a publisher's, not Bisq's.
+    /// Whether the message is a publisher's, not Bisq's.
     package let isPublished: Bool
     /// The publisher for which it waits until ``acceptedAt``; `nil`: it is there at once.
     package let delayedBy: Digest?
@@ -111,7 +112,7 @@ package struct MailboxMessage: Equatable, Sendable {
         self.delayedBy = delayedBy
     }
 
-    /// The id of a notification's message: 64 of its bits, by letters and digits.
+    /// Returns the id of a notification's message: 64 of its bits, as letters and digits.
     package static func id(of notification: NotificationID) -> String {
         let digits = Array("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz".utf8)
         var rest = notification.high ^ notification.low
@@ -145,10 +146,11 @@ package struct MailboxBounds: Equatable, Sendable {
         case none
     }
 
+    /// Returns the room that a mailbox has for a message of `size` bytes.
+    ///
     /// - Parameters:
-    ///   - messages, bytes: What lies there of its kind.
-    ///   - size: Bytes of the new one.
-    ///   - isPublished: Of which kind it is.
+    ///   - messages, bytes: The messages of the same kind that lie there.
+    ///   - isPublished: The kind of the new message.
     package func room(
         for size: Int, besides messages: Int, bytes: Int, showing show: Mailbox.Show,
         isPublished: Bool = false
@@ -172,12 +174,12 @@ package enum MailboxSince: Equatable, Sendable {
     case latest
     /// The messages from this time on, in milliseconds since 1970.
     case time(Int64)
-    /// Behind the message of this id, in all mailboxes that are asked for: a registered reader of its mailbox acknowledges
-    /// it there, and all before it.
+    /// The messages behind that with this id, in all mailboxes that are asked for: a registered reader of its
+    /// mailbox acknowledges it there, and all before it.
     case message(String)
 }
 
-/// Behind which message of a mailbox a reader goes on.
+/// The message of a mailbox behind which a reader goes on.
 package struct MailboxPlace: Equatable, Sendable {
     package let mailbox: Int64
     package var number: Int64

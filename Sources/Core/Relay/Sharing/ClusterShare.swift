@@ -28,7 +28,7 @@ struct ClusterShare: Sendable {
 
     // MARK: Before something is accepted or sent
 
-    /// Whether other nodes can come to the store, and it has been read.
+    /// Whether other nodes can come to the store; false until it has been read.
     var hasOthers: Bool { ownership != nil }
 
     /// Whether this node sends what is for a device.
@@ -52,14 +52,14 @@ struct ClusterShare: Sendable {
     /// Whether the store is certainly this node's, so that nobody else sends what is in it.
     func holdsLease(at time: Int64) -> Bool { lease?.holds(at: time) ?? true }
 
-    /// - Returns: Whether a commit is needed to keep it. Asked once for each.
+    /// Whether a commit is needed now to keep the lease. True once for each renewal.
     mutating func isToBeRenewed(at time: Int64) -> Bool {
         guard let due = lease?.renewAt, due <= time else { return false }
         lease?.putOff(at: time)
         return true
     }
 
-    /// A commit that was begun then has been made.
+    /// Proves the lease by a commit that was begun at `begun` and has been made.
     ///
     /// - Returns: Whether the lease is held anew.
     mutating func prove(begunAt begun: Int64, at time: Int64) -> Bool {
@@ -70,7 +70,7 @@ struct ClusterShare: Sendable {
 
     // MARK: Asking the store
 
-    /// - Returns: Whether the store is to be asked now.
+    /// Whether the store is to be asked now. True once for each question.
     mutating func isToBeAsked(at time: Int64) -> Bool {
         guard askAt <= time else { return false }
         askAt = .max
@@ -82,10 +82,10 @@ struct ClusterShare: Sendable {
     /// Whether the age of the oldest waiting notification should be found anew for the next question: at most once a second.
     mutating func wantsOldest(at time: Int64) -> Bool { ownership?.wantsOldest(at: time) ?? false }
 
-    /// - Parameter oldest: monotonic nanoseconds.
+    /// Notes the age of the oldest notification: monotonic nanoseconds of its submission.
     mutating func note(oldest: Int64?) { ownership?.oldestSubmittedAt = oldest }
 
-    /// The next question.
+    /// Returns the next question.
     ///
     /// - Parameter unseen: shards with notifications on their way to the store, which the answer misses; `nil`: all shards.
     mutating func ask(
@@ -99,7 +99,7 @@ struct ClusterShare: Sendable {
             figures, unseen: unseen.map(asking.blind.intersection) ?? .all, where: isAwaited)
     }
 
-    /// The store's answer.
+    /// Takes the store's answer.
     ///
     /// - Returns: Shards that are no longer this node's, and whether it has others or other neighbours than before.
     mutating func take(_ share: Share, at time: Int64) -> (lost: Shards, hasChanged: Bool)? {
@@ -124,14 +124,14 @@ struct ClusterShare: Sendable {
         if let told = ownership?.looked(at: time) { askAt = min(askAt, told) }
     }
 
-    /// Another node says that it has put something there.
+    /// Notes that another node has put something there, as it says.
     mutating func noteTold(at time: Int64) {
         guard let told = ownership?.noteTold(at: time), askAt < .max else { return }
         // While an answer is awaited, it may not have that.
         askAt = min(askAt, told)
     }
 
-    /// The store could not be asked.
+    /// Notes that the store could not be asked, and when it is asked again.
     mutating func failed(againAt time: Int64) {
         ownership?.answered([:])
         askAt = time
@@ -143,7 +143,7 @@ struct ClusterShare: Sendable {
         askAt = min(askAt, time + Ownership.intervalBlind.nanoseconds)
     }
 
-    /// Others may have stored something there that this node has not seen.
+    /// Notes that others may have stored something in these shards that this node has not seen.
     mutating func loseSight(of shards: Shards) { ownership?.loseSight(of: shards) }
 
     /// Shards that are this node's, those that it is leaving among them; `nil`: others can't come to the store.
@@ -152,19 +152,19 @@ struct ClusterShare: Sendable {
     // MARK: Ends that other nodes bring about
 
     mutating func await(_ sequence: Int64) { ownership?.await(sequence) }
-    /// - Returns: Whether this is the first time that its sender hears that a gateway keeps it.
+    /// Whether the sender of a notification hears for the first time that a gateway keeps it.
     mutating func tellsKept(_ sequence: Int64) -> Bool { ownership?.tellsKept(sequence) ?? false }
 
     // MARK: Giving up
 
     /// Nothing new is begun for these.
     var leaving: Shards { ownership?.leaving ?? .none }
-    /// - Returns: Those that can be given up now.
+    /// Returns the shards that can be given up now, each once.
     mutating func give(busy: Shards) -> Shards { ownership?.give(busy: busy) ?? .none }
 
     // MARK: What the operator may see
 
-    /// `nil`: other nodes can't come to the store.
+    /// The figures of the shared store; `nil`: other nodes can't come to the store.
     var figures: Pipeline.Sharing? {
         ownership.map {
             Pipeline.Sharing(

@@ -1,9 +1,10 @@
 /// The right to a store that several nodes can come to. Each commit renews it there; here it is counted from before the
 /// commit began, so that it ends here first.
 struct Lease: Sendable {
-    /// After that long without a commit one is made that changes nothing.
+    /// The time without a commit after which one is made that changes nothing.
     static let renewal: Duration = .seconds(2)
-    /// After that long without a commit nothing more is sent. The store gives it to nobody else for 8 seconds.
+    /// The time without a commit after which nothing more is sent. The
+    /// store gives the lease to nobody else for 8 seconds.
     static let length: Duration = .seconds(6)
 
     /// Monotonic nanoseconds of the beginning of the last commit that was made.
@@ -28,7 +29,7 @@ struct Lease: Sendable {
         return lease
     }
 
-    /// A commit has been asked for, or has failed.
+    /// Puts the next renewal off: a commit has been asked for, or has failed.
     mutating func putOff(at time: Int64) { renewAt = time + Lease.renewal.nanoseconds }
 }
 
@@ -44,7 +45,7 @@ extension Pipeline {
         scheduleCommit(at: time)
     }
 
-    /// A commit that was begun then has been made.
+    /// Proves the lease by a commit that was begun at `begun` and has been made.
     mutating func provenLease(begunAt begun: Int64, at time: Int64) {
         guard cluster.prove(begunAt: begun, at: time) else { return }
         for lane in delivery.lanes.indices { delivery.stir(lane) }

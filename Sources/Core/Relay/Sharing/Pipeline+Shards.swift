@@ -26,14 +26,14 @@ extension Pipeline {
     package struct Sharing: Equatable, Sendable {
         /// The number of shards that are this node's.
         package let shards: Int
-        /// `nil`: this one is alone.
+        /// The nodes of the store; `nil`: this one is alone.
         package let known: SharedNodes?
         /// Monotonic nanoseconds; `nil`: all shards are somebody's.
         package let withoutOwnerSince: Int64?
         package let takeOvers: TakeOvers
     }
 
-    /// `nil`: other nodes can't come to the store.
+    /// The figures of the shared store; `nil`: other nodes can't come to the store.
     package var sharing: Sharing? { cluster.figures }
 
     /// Takes what ``Effect/divide(_:)`` asked for.
@@ -63,13 +63,13 @@ extension Pipeline {
         if !commits.isEmpty { scheduleCommit(at: now.monotonicNanoseconds) }
     }
 
-    /// Another node says that it has put something there for this one. It may say so late, or its word may get lost: what is
-    /// there is seen all the same, a little later.
+    /// Notes that another node has put something there for this one, as it says. The word may come late or
+    /// get lost: what is there is seen all the same, a little later.
     package mutating func arrivalsNotified(at now: Instant) {
         if !isStopping { cluster.noteTold(at: now.monotonicNanoseconds) }
     }
 
-    /// The store could not be asked: it is asked again.
+    /// Asks the store again later: it could not be asked.
     package mutating func divideFailed(at now: Instant) {
         cluster.failed(againAt: now.monotonicNanoseconds + Pipeline.retryCommit.nanoseconds)
     }

@@ -47,7 +47,7 @@ package struct Shards: Equatable, Sendable {
         Shards(low: low & ~other.low, high: high & ~other.high)
     }
 
-    /// How many a node may have where so many nodes are.
+    /// Returns how many shards a node may have where there are this many nodes.
     package static func most(nodes: Int) -> Int { (total + max(1, nodes) - 1) / max(1, nodes) }
 }
 
@@ -79,15 +79,16 @@ package struct Share: Equatable, Sendable {
         case forgotten
     }
 
-    /// Whose devices' notifications this node sends.
+    /// The shards of the devices whose notifications this node sends.
     package var owned = Shards.all
     /// The shards of ``owned`` that this node has got, and did not have or has lost meanwhile.
     package var gained = Shards.none
     /// Nodes that live, this one among them.
     package var nodes = 1
-    /// The backlog of the shards that it has got, and what other nodes have put there for it.
+    /// The backlog of the shards that this node has got, and that of
+    /// notifications that other nodes have put there for it.
     package var arrived: [LaneBacklog] = []
-    /// The backlog of the shards that it has given up.
+    /// The backlog of the shards that this node has given up.
     package var lost: [LaneBacklog] = []
     package var deadTokens: [Digest: DeadToken] = [:]
     /// Tokens that were dead, and were registered anew at other nodes.
@@ -98,7 +99,7 @@ package struct Share: Equatable, Sendable {
     package var lastSequence: Int64 = 0
     /// Whether there is more, to be asked for at once.
     package var hasMore = false
-    /// All of them, now and then; `nil`: they are as they were.
+    /// All nodes of the store, now and then; `nil`: they are as they were.
     package var known: SharedNodes?
     package var takenOver: TakeOver?
 
@@ -108,7 +109,7 @@ package struct Share: Equatable, Sendable {
 /// Shards that a node did not give up: it was killed, or stood still, or was cut off.
 package struct TakeOver: Equatable, Sendable {
     package var shards: Int
-    /// The number of notifications that the node may have begun to send: at most so many go out twice.
+    /// The number of notifications that the node may have begun to send: no more than these go out twice.
     package var mayRepeat: Int
 
     package init(shards: Int, mayRepeat: Int) {
@@ -156,8 +157,9 @@ struct Ownership: Equatable, Sendable {
     private var asked: [Int64] = []
     private var keptTold: Set<Int64> = []
 
-    /// How often the store is asked where nodes share it, and where this one is alone.
+    /// The interval at which the store is asked where nodes share it.
     static let interval: Duration = .milliseconds(200)
+    /// The interval at which the store is asked where this node is alone.
     static let intervalAlone: Duration = .seconds(2)
     /// The interval while senders get `busy` for what is not in sight.
     static let intervalBlind: Duration = .milliseconds(20)
