@@ -55,8 +55,9 @@ extension Report {
     /// The time for which a notification may wait while nothing
     /// is on its way to a gateway that has made trouble.
     package static let lateAfter = Duration.seconds(30)
-    /// Bytes left on the disk below which an operator is warned, and below which health fails.
+    /// Bytes left on the disk below which an operator is warned.
     package static let diskWarning = 1 << 30
+    /// Bytes left on the disk below which health fails.
     package static let diskFailing = 128 << 20
     /// Bytes left with which nothing can be done any more.
     package static let diskFull = 1 << 20
@@ -72,8 +73,9 @@ extension Report {
     package static let laneShare = 0.25
     /// Senders come again after half a minute.
     package static let recentlyFull: Duration = .seconds(60)
-    /// Circuits closed, and peers lost, within a minute that are no accident.
+    /// The number of circuits closed within a minute that is no accident.
     package static let closedInBulk = 10
+    /// The number of peers lost within a minute that is no accident.
     package static let lostInBulk = 20
 
     /// How outbox, disk, gateways and delivery stand.

@@ -179,8 +179,9 @@ package struct Report: Equatable, Sendable {
     }
 
     package var version = ""
-    /// Milliseconds since 1970, and nanoseconds of the monotonic clock.
+    /// Milliseconds since 1970.
     package var now: Int64 = 0
+    /// Nanoseconds of the monotonic clock.
     package var monotonicNow: Int64 = 0
 
     package var onion = OnionReport()

@@ -5,6 +5,8 @@ import Encodings
 package enum Notice {
     package static let prefix = "OnionbellNotice|"
 
+    /// Returns the text of a notice.
+    ///
     /// - Parameters:
     ///   - title, message: Printable ASCII that JSON need not escape.
     ///   - now: Milliseconds since 1970.

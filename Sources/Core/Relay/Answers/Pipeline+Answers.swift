@@ -27,7 +27,7 @@ extension Pipeline {
         listen(ticket.reply, for: sequence)
     }
 
-    /// The first receipt, and the last.
+    /// Answers with the first receipt, which is also the last.
     mutating func answer(
         _ ticket: Ticket, _ receipt: Receipt, isRepetition: Bool = false, at now: Instant
     ) {

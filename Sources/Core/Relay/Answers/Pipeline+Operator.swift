@@ -1,6 +1,6 @@
 /// The operator's commands for all that waits in a lane, while the node runs.
 extension Pipeline {
-    /// Ends what waits in a lane now: it is refused. What its gateway has, and what comes later, goes on.
+    /// Drops what waits in a lane now: it is refused. What its gateway has, and what comes later, goes on.
     ///
     /// Notifications that are on disk only are claimed for that, and end page by page.
     ///

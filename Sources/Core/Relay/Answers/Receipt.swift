@@ -59,13 +59,14 @@ package enum Ending: Equatable, Sendable {
         }
     }
 
-    /// The device token was dead when it came, since then (ms since 1970).
+    /// Returns the end of a notification whose device token was dead
+    /// when it came, since this time (ms since 1970).
     static func unregistered(since: Int64) -> Ending {
         .tokenDead(
             reason: .unregistered, detail: UTCTime.text(since).map(Ending.detail(deadSince:)))
     }
 
-    /// The detail for senders of a token that is dead since a time; the words are bisq-relay's.
+    /// Returns the detail for senders of a token that is dead since a time; the words are bisq-relay's.
     package static func detail(deadSince time: String) -> String { "Token is invalid as of \(time)" }
 }
 

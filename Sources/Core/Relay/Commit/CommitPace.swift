@@ -20,6 +20,6 @@ struct CommitPace {
         next = now + min(max(now - begun, 0), CommitPace.longestRest.nanoseconds)
     }
 
-    /// How long still; `nil`: it may begin.
+    /// Returns the time until the next commit may begin; `nil`: it may begin now.
     func rest(at now: Int64) -> Duration? { now < next ? .nanoseconds(next - now) : nil }
 }

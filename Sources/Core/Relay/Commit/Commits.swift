@@ -67,7 +67,7 @@ struct Commits: Sendable {
 
     mutating func append(_ change: OutboxChange) { changes.append(change) }
 
-    /// - Parameter record: `nil`: it stands as a new one.
+    /// Notes the state of a lane; `nil`: that of a new lane.
     mutating func note(_ lane: LaneID, _ record: LaneRecord?) { changes.note(lane, record) }
 
     mutating func store(_ request: StoreRequest, for ticket: Pipeline.Ticket) {
@@ -75,7 +75,7 @@ struct Commits: Sendable {
         tickets.append(ticket)
     }
 
-    /// Before all others: what was in a commit that failed.
+    /// Puts the changes of a commit that failed before all others.
     mutating func storeFirst(_ stores: [OutboxChange], for earlier: [Pipeline.Ticket]) {
         tickets = earlier + tickets
         changes.prepend(stores)
@@ -90,7 +90,7 @@ struct Commits: Sendable {
         tickets.append(ticket)
     }
 
-    /// - Returns: Those whose submissions are in no commit any more.
+    /// Drops the submissions, and returns the tickets of those that are in no commit any more.
     mutating func dropSubmissions() -> [Pipeline.Ticket] {
         changes.dropSubmissions()
         defer { tickets = [] }
@@ -105,7 +105,7 @@ struct Commits: Sendable {
 
     // MARK: Into the backlog
 
-    /// - Parameter due: milliseconds since 1970.
+    /// Moves a device's notifications to the backlog until they are due, in milliseconds since 1970.
     mutating func shelve(_ token: Digest, _ sequences: [Int64], due: Int64) {
         changes.append(.shelve(token, sequences, notBefore: due))
         shelved[token] = due
@@ -115,7 +115,7 @@ struct Commits: Sendable {
     /// way into the outbox.
     func dueOfShelved(_ token: Digest) -> Int64? { shelved[token] ?? shelvedBefore[token] }
 
-    /// Nothing of the lane is claimed before the next commit has been made.
+    /// Holds the claims of a lane until the next commit has been made.
     mutating func hold(_ lane: Int) { shelving.append(lane) }
 
     mutating func move(_ lane: LaneID, toApp app: String) {
@@ -136,7 +136,7 @@ struct Commits: Sendable {
 
     func isToBeWritten(at time: Int64) -> Bool { writeAt <= time }
 
-    /// Ends the wait of deliveries that wait for other changes.
+    /// Ends the wait of deliveries for other changes.
     mutating func ripen() {
         writeAt = .max
         changes.ripen()
@@ -148,9 +148,10 @@ struct Commits: Sendable {
     @inline(__always)
     var wakeAt: Int64 { min(askAt, writeAt) }
 
-    /// A running commit schedules the next one when it ends, and one that failed is tried again at its time.
+    /// Schedules the next commit. While a commit runs, nothing is scheduled before it ends; a
+    /// commit that failed is tried again at its time.
     ///
-    /// - Returns: Whether the edge is to be asked for one now.
+    /// - Returns: Whether the edge is to be asked for a commit now.
     mutating func schedule(at time: Int64, isStopping: Bool) -> Bool {
         guard running == nil, !isAsked, askAt == .max || isGathering else { return false }
         guard !isStopping else { return ask() }
@@ -172,7 +173,9 @@ struct Commits: Sendable {
 
     func isToBeAsked(at time: Int64) -> Bool { askAt <= time }
 
-    /// - Returns: Whether the edge is to be asked for one now.
+    /// Asks for a commit.
+    ///
+    /// - Returns: Whether the edge is to be asked for it now.
     mutating func ask() -> Bool {
         askAt = .max
         isGathering = false
@@ -186,7 +189,7 @@ struct Commits: Sendable {
         isGathering = false
     }
 
-    /// None is asked for any more.
+    /// Closes the schedule: no commit is asked for any more.
     mutating func close() {
         askAt = .max
         isGathering = false
@@ -195,7 +198,7 @@ struct Commits: Sendable {
 
     // MARK: From beginning to end
 
-    /// - Returns: The changes of a commit that begins now; `nil`: there is nothing to write.
+    /// Begins a commit, and returns its changes; `nil`: there is nothing to write.
     mutating func begin(at time: Int64) -> [OutboxChange]? {
         isAsked = false
         guard running == nil, !changes.isEmpty || fault != nil else { return nil }
@@ -218,9 +221,9 @@ struct Commits: Sendable {
     /// Notes that a commit was asked for, and is not to be begun any more.
     mutating func leaveUnbegun() { isAsked = false }
 
-    /// The one that runs has taken effect.
+    /// Ends the running commit, which has taken effect.
     ///
-    /// - Returns: It, and whether the outbox works again.
+    /// - Returns: The commit, and whether the outbox works again.
     mutating func committed() -> (commit: Running, hasRecovered: Bool) {
         guard let commit = running else { preconditionFailure("no commit runs") }
         running = nil
@@ -232,10 +235,10 @@ struct Commits: Sendable {
     /// Notes that all have heard of its results: the next one may begin when it has been over for as long as it took.
     mutating func rest(after commit: Running, at time: Int64) { pace.ended(begunAt: commit.begun, at: time) }
 
-    /// Nothing of the one that runs took effect: what is known of deliveries is in the next one, what was to be stored is
-    /// not.
+    /// Ends the running commit, of which nothing took effect: what is known of deliveries is in the next
+    /// commit, what was to be stored is not.
     ///
-    /// - Returns: It, and whether the operator is to hear of it.
+    /// - Returns: The commit, and whether the operator is to hear of it.
     mutating func failed(_ error: OutboxError) -> (commit: Running, isTold: Bool) {
         guard let commit = running else { preconditionFailure("no commit runs") }
         running = nil

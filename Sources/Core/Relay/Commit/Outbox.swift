@@ -137,7 +137,7 @@ package struct OutboxContent: Equatable, Sendable {
     package var deadTokens: [Digest: DeadToken]
     package var wishes: [DeviceWish] = []
     package var lanes: [LaneID: LaneRecord] = [:]
-    /// `nil`: nothing is known of it.
+    /// The record of the clock; `nil`: nothing is known of it.
     package var clock: ClockRecord?
     /// All identities that were remembered when the outbox was opened, for the first who asks: nobody else holds them.
     package var known = IdentityFilter()
@@ -173,7 +173,7 @@ package protocol Outbox: Sendable {
     /// - Returns: One result for each `store` and `lookUp`, in their order.
     func commit(_ changes: [OutboxChange]) async throws(OutboxError) -> [StoreResult]
 
-    /// The notifications with these sequence numbers that are still waiting.
+    /// Returns the notifications with these sequence numbers that are still waiting.
     func notifications(_ sequences: [Int64]) async throws(OutboxError) -> [Int64: Notification]
 
     /// Returns the state of the notification of that identity; `nil` when it is not known, or not any more.
@@ -182,7 +182,7 @@ package protocol Outbox: Sendable {
     /// Looks who else uses the store, and takes what nobody has.
     func divide(_ request: ShareRequest) async throws(OutboxError) -> Share
 
-    /// Ends its work; nothing may be asked of it afterwards.
+    /// Ends the outbox's work; nothing may be asked of it afterwards.
     func close() async
 }
 

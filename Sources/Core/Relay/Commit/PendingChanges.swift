@@ -17,7 +17,7 @@ struct PendingChanges: Sendable {
     /// Whether nothing needs a commit at once.
     var isEmpty: Bool { changes.isEmpty && lanes.isEmpty }
 
-    /// - Parameter record: `nil`: it stands as a new one.
+    /// Notes the state of a lane; `nil`: that of a new lane.
     mutating func note(_ lane: LaneID, _ record: LaneRecord?) { lanes[lane] = .some(record) }
 
     mutating func remember(_ digests: SubmissionDigests, acceptedAt: Int64) {
@@ -27,7 +27,7 @@ struct PendingChanges: Sendable {
     /// Deliveries that wait for other changes.
     var unwritten: Int { remembered.count }
 
-    /// Ends the wait of deliveries that wait for other changes.
+    /// Ends the wait of deliveries for other changes.
     mutating func ripen() {
         guard !remembered.isEmpty else { return }
         changes.insert(contentsOf: remembered.lazy.map { .remember($0, acceptedAt: $1) }, at: 0)
@@ -80,8 +80,9 @@ struct PendingChanges: Sendable {
         }
     }
 
-    /// The commit of these failed: all but submissions and proofs go into the next one, before what has come since. What a
-    /// later change makes needless is let go, so that a long outage of the disk fills no memory.
+    /// Puts back the changes of a commit that failed: all but submissions and proofs go into the next
+    /// commit, before what has come since. Changes that a later one makes needless are let go, so
+    /// that a long outage of the disk fills no memory.
     mutating func putBack(_ failed: [OutboxChange]) {
         endings.add(missing: earlierEndings)
         earlierEndings.removeAll(keepingCapacity: earlierEndings.capacity <= 4096)

@@ -52,7 +52,8 @@ extension Pipeline {
         retire(ticket.slot)
     }
 
-    /// While it was stored, the others of its device went into the backlog: it goes after them.
+    /// Sends a notification into the backlog behind the others of
+    /// its device, which went there while it was stored.
     mutating func follow(_ slot: Int, due: Int64, at now: Instant) {
         let entry = delivery.entries[slot]
         delivery.withLane(entry.lane) { $0.shelved += 1 }
@@ -94,7 +95,8 @@ extension Pipeline {
         }
     }
 
-    /// Devices that are put off for longest go back into the backlog, for others to come in their place.
+    /// Moves the devices that are put off for longest back into
+    /// the backlog, for others to come in their place.
     private mutating func makeRoom(in lane: Int, for limit: Int, at now: Instant) {
         let time = now.monotonicNanoseconds
         for token in delivery.postponed(in: lane, after: time + Pipeline.leastAbsence.nanoseconds)
@@ -112,7 +114,7 @@ extension Pipeline {
         !delivery.waiting(of: token).contains { delivery.lanes[delivery.entries[$0].lane].isClaiming }
     }
 
-    /// All of a device; it may have none any more.
+    /// Moves all notifications of a device to the backlog; the device may have none any more.
     mutating func sendToBacklog(_ token: Digest, in lane: Int, at now: Instant) {
         let slots = delivery.waiting(of: token)
         // What is not in the outbox can't be in its backlog.
@@ -202,7 +204,7 @@ extension Pipeline {
         if !commits.isEmpty { scheduleCommit(at: now.monotonicNanoseconds) }
     }
 
-    /// The outbox could not be read: it is asked again.
+    /// Notes that a claim failed: the outbox could not be read, and is asked again.
     package mutating func claimFailed(_ claim: Claim, at now: Instant) {
         guard case .due(let id) = claim.kind else {
             isSweeping = false
@@ -217,8 +219,9 @@ extension Pipeline {
         wake(lane, at: again)
     }
 
-    /// A store that went back has rows that nobody counts any more. Taken for those that are counted, they would leave
-    /// the count behind what is there, and what comes last would never be asked for.
+    /// Counts rows that nobody counts any more: a store that went back has some.
+    /// Taken for those that are counted, they would leave the count behind what is
+    /// there, and what comes last would never be asked for.
     private mutating func noteUncounted(_ rows: [Claimed.Row], in lane: Int, at now: Instant) {
         guard rows.count > delivery.lanes[lane].shelved else { return }
         let own = rows.filter { owns($0.row.token) }

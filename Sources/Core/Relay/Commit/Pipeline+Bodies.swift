@@ -22,7 +22,7 @@ extension Pipeline {
         delivery.tidyLane(lane)
     }
 
-    /// The outbox could not be read: they are tried again.
+    /// Reads the bodies again later: the outbox could not be read.
     package mutating func loadFailed(_ sequences: [Int64], lane: Int, at now: Instant) {
         for sequence in sequences {
             guard let slot = delivery.slots[sequence], delivery.entries[slot].state == .loading else {

@@ -19,7 +19,7 @@ extension Pipeline {
         return commits.begin(at: now.monotonicNanoseconds)
     }
 
-    /// The commit has taken effect.
+    /// Takes the results of a commit that has taken effect.
     ///
     /// - Parameter results: One for each submission in it, in their order.
     package mutating func committed(_ results: [StoreResult], at now: Instant) {
@@ -60,7 +60,7 @@ extension Pipeline {
         stopIfDone()
     }
 
-    /// The outbox has answered for one submission.
+    /// Settles a submission for which the outbox has answered.
     private mutating func settle(_ ticket: Ticket, _ result: StoreResult, at now: Instant) {
         guard ticket.refusal == nil else { return settleLookup(ticket, result, at: now) }
         let slot = ticket.slot
@@ -115,7 +115,7 @@ extension Pipeline {
         finish(slot, ending, at: now)
     }
 
-    /// A submission that is not to be sent.
+    /// Drops a submission that is not to be sent.
     private mutating func abandon(_ slot: Int) {
         admission.settle(size: delivery.entries[slot].size)
         if delivery.entries[slot].isShelved {

@@ -12,14 +12,15 @@ extension Pipeline {
         leave(slot)
     }
 
-    /// A repetition of one that is kept.
+    /// Settles the repetition of a notification that is kept.
     mutating func settleKept(_ ticket: Ticket, _ sequence: Int64, at now: Instant) {
         guard settleWaiting(ticket, sequence, at: now) else { return }
         listenToKept(sequence)
         if senders.listening(for: sequence).contains(ticket.reply) { tell(ticket.reply, .kept) }
     }
 
-    /// A repetition of one that waited when the outbox was asked: it may have been kept and have ended since.
+    /// Settles the repetition of a notification that waited when the outbox was
+    /// asked: it may have been kept and have ended since.
     ///
     /// - Returns: Whether it still waits.
     @discardableResult
@@ -32,7 +33,7 @@ extension Pipeline {
         return true
     }
 
-    /// One that was kept has come to its end, which is written down.
+    /// Takes the end of a notification that was kept. The end is written down already.
     package mutating func keptEnded(_ sequence: Int64, _ ending: Ending) {
         kept.end(sequence, ending, isCommitting: commits.isRunning)
         tell(sequence, ending)
@@ -66,7 +67,9 @@ struct Kept: Sendable {
     /// The endings of those that ended while a commit ran, which may have found them kept.
     private var endings = SequenceTable<Ending>()
 
-    /// - Returns: The one of which its sender hears nothing more.
+    /// Waits for the end of a notification that is kept.
+    ///
+    /// - Returns: The notification of which its senders hear nothing more.
     mutating func listen(to sequence: Int64) -> Int64? {
         guard awaited.insert(sequence).inserted else { return nil }
         listened.append(sequence)

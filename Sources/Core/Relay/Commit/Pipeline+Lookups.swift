@@ -1,7 +1,7 @@
 /// Repetitions of what is known, where a new one would be refused.
 extension Pipeline {
-    /// There is no room for it, or its device is dead. A repetition hears what became of the first all the same: the outbox
-    /// is asked, with the next commit.
+    /// Refuses a submission: there is no room for it, or its device is dead. A repetition hears what became
+    /// of the first submission all the same: the outbox is asked, with the next commit.
     mutating func refuse(
         _ submission: Submission, _ digests: SubmissionDigests, _ refusal: Receipt, from door: Int,
         awaitsOutcome: Bool, at now: Instant

@@ -47,8 +47,8 @@ struct Unstored: Sendable {
     /// Monotonic nanoseconds at which the next one has to be stored; it may have ended since.
     var wakeAt: Int64 { min(due.short.first?.time ?? .max, due.full.first?.time ?? .max) }
 
-    /// Whether a sender may have so many bytes more. It may have as much as is free: alone half of it all. However much
-    /// others take, what is free is as large as the share of each of them.
+    /// Whether a sender may have `size` bytes more. It may have as much as is free: alone half of it all.
+    /// However much others take, what is free is as large as the share of each of them.
     func hasRoom(for size: Int, of sender: SenderID?) -> Bool {
         bytesBySender[sender, default: 0] + size <= Unstored.mostBytes - bytes
     }
@@ -82,7 +82,7 @@ struct Unstored: Sendable {
         ones[number] = one
     }
 
-    /// The next one whose time has come, and those before it that have ended.
+    /// Takes the next notification whose time has come, and removes those before it that have ended.
     mutating func takeDue(at time: Int64) -> Delivery.Slot? {
         Unstored.takeDue(of: &due.short, ones, at: time) ?? Unstored.takeDue(of: &due.full, ones, at: time)
     }

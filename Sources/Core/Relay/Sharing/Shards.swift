@@ -136,7 +136,7 @@ struct Ownership: Equatable, Sendable {
     private(set) var blind: Shards
     /// The shards that are in sight with the answer to the present question.
     private var inSight = Shards.none
-    /// `nil`: this one is alone.
+    /// The nodes of the store; `nil`: this one is alone.
     private(set) var known: SharedNodes?
     /// Monotonic nanoseconds since when some shards have been nobody's; `nil`: all are somebody's.
     private(set) var withoutOwnerSince: Int64?
@@ -176,7 +176,9 @@ struct Ownership: Equatable, Sendable {
 
     func holds(_ token: Digest) -> Bool { owned.contains(token) && !leaving.contains(token) }
 
-    /// - Returns: Those that are no longer this node's; it may have got them anew.
+    /// Takes the store's answer.
+    ///
+    /// - Returns: The shards that are no longer this node's; it may have got some of them anew.
     mutating func take(_ share: Share, at time: Int64) -> Shards {
         note(share, at: time)
         let lost = owned.subtracting(share.owned).union(owned.intersection(share.gained))
@@ -213,7 +215,7 @@ struct Ownership: Equatable, Sendable {
         isWhole = false
     }
 
-    /// - Returns: Those that can be given up now.
+    /// Returns the shards that can be given up now, each once.
     mutating func give(busy: Shards) -> Shards {
         let free = leaving.subtracting(given).subtracting(busy)
         given = given.union(free)
@@ -226,16 +228,19 @@ struct Ownership: Equatable, Sendable {
         return true
     }
 
-    /// - Returns: When the store is to be asked, in monotonic nanoseconds.
+    /// Notes that another node has put something there, and returns when the
+    /// store is to be asked, in monotonic nanoseconds.
     mutating func noteTold(at time: Int64) -> Int64 {
         isTold = true
         return max(time, lookedAt + Ownership.intervalTold.nanoseconds)
     }
 
-    /// Whoever has said that it put something there says so again only after a while, and may have put more there since: a
-    /// question that was asked for that reason is asked once more.
+    /// Notes an answer of the store. A node that has said that it put something there
+    /// says so again only after a while, and may have put more there since: a question
+    /// that was asked for that reason is asked once more.
     ///
-    /// - Returns: The same, if it is to be asked again for what others have said since.
+    /// - Returns: Monotonic nanoseconds at which the store is to be asked
+    ///   again for what others have said; `nil`: it isn't.
     mutating func looked(at time: Int64) -> Int64? {
         lookedAt = time
         return isTold || wasTold ? time + Ownership.intervalTold.nanoseconds : nil
@@ -248,7 +253,7 @@ struct Ownership: Equatable, Sendable {
         inSight = inSight.subtracting(shards)
     }
 
-    /// The next to be asked for.
+    /// Returns the next question.
     ///
     /// - Parameters:
     ///   - figures: What this node tells the others of itself.
@@ -273,6 +278,6 @@ struct Ownership: Equatable, Sendable {
         for (sequence, end) in ends where end != .kept { keptTold.remove(sequence) }
     }
 
-    /// - Returns: Whether this is the first time.
+    /// Whether the sender of a notification hears for the first time that a gateway keeps it.
     mutating func tellsKept(_ sequence: Int64) -> Bool { keptTold.insert(sequence).inserted }
 }

@@ -143,7 +143,7 @@ struct Elsewhere: Equatable, Sendable {
         }
     }
 
-    /// The answer to the last question.
+    /// Takes the answer to the last question.
     mutating func take(_ told: SharedNodes) {
         others = max(1, told.nodes.count(where: \.isAlive) - 1)
         rooms = [Room(told: told.unseenOfNobody)]
