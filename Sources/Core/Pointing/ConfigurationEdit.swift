@@ -24,7 +24,8 @@ package enum ConfigurationEditError: Error, Equatable, CustomStringConvertible {
 
 /// Changes of a client's configuration file. They keep every other line as it is.
 extension PointedSettings {
-    /// The file's text with the node in it. The same text comes out when it is in it already.
+    /// Returns the file's text with the node in it. The text
+    /// comes out unchanged when the node is in it already.
     ///
     /// - Parameter text: As the file is now; empty when there is none.
     package func added(to text: String) throws(ConfigurationEditError) -> String {
@@ -34,7 +35,7 @@ extension PointedSettings {
         }
     }
 
-    /// The file's text without it.
+    /// Returns the file's text without the node.
     package static func removed(
         from text: String, of client: PointedClient
     ) throws(ConfigurationEditError) -> String {
@@ -44,7 +45,7 @@ extension PointedSettings {
         }
     }
 
-    /// The lines that differ, each behind `-` or `+`.
+    /// Returns the lines that differ, each behind `-` or `+`.
     package static func difference(from old: String, to new: String) -> [String] {
         let (old, new) = (lines(of: old), lines(of: new))
         return new.difference(from: old).sorted { $0.offset < $1.offset }.map { change in
@@ -90,7 +91,7 @@ private struct TorrcOptions {
         }
     }
 
-    /// - Parameter option: `nil` takes it out.
+    /// Returns the file's text with this option; `nil` takes it out.
     func with(_ option: String?) throws(ConfigurationEditError) -> String {
         guard option != nil || options.contains(where: isOurs) else { throw .notPointed }
         let kept = options.filter { !isOurs($0) } + (option.map { [$0] } ?? [])

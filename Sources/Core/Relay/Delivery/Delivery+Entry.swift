@@ -2,7 +2,7 @@ extension Delivery {
     mutating func setShelved(_ slot: Slot) { change(slot) { $0.isShelved = true } }
     mutating func setBody(_ body: Notification?, of slot: Slot) { change(slot) { $0.body = body } }
 
-    /// The clock is doubted less, or no longer.
+    /// Settles a deadline anew: the clock is doubted less, or no longer.
     mutating func settleDeadline(of slot: Slot, by now: Instant, isFinal: Bool) {
         change(slot) {
             $0.deadline = now.deadline($0.doubtedEnd, within: Validator.longestMilliseconds)
@@ -49,7 +49,7 @@ extension Delivery {
         var writing = Writing.first
         /// The one behind it in the queue of its token.
         var next: Slot?
-        /// `nil` while it is only on disk.
+        /// The notification; `nil` while it is only on disk.
         var body: Notification?
 
         /// Whether a slot still holds what the heap `ready` of a lane says it does. What the operator has moved may lie in
@@ -59,7 +59,7 @@ extension Delivery {
             return self.sequence == sequence && self.lane == lane
         }
 
-        /// Whether it is the one that the heap `postponed` of a lane says.
+        /// Whether the slot still holds what the heap `postponed` of a lane says it does.
         func isPostponed(_ sequence: Int64, in lane: Int) -> Bool {
             state.isPostponed && self.sequence == sequence && self.lane == lane
         }
@@ -69,11 +69,11 @@ extension Delivery {
     enum State: Equatable, Sendable {
         /// The outbox has not answered for it yet.
         case storing
-        /// Behind others of its token.
+        /// The notification is behind others of its token.
         case queued
         /// The notification is in its lane's heap of those that may go now.
         case ready
-        /// Put off, until the time that the queue of its token has.
+        /// The notification is put off, until the time that the queue of its token has.
         ///
         /// - isThrottled: Its gateway wants the device spared, or it is from before the start.
         case postponed(isThrottled: Bool)

@@ -1,9 +1,9 @@
 /// Whose turn it is while some devices fail.
 extension Delivery {
-    /// The newest whose device has not failed, of a sender that brought none that has, if there is one. Looks at all that
-    /// is ready: only for a lane in trouble.
+    /// Returns the newest notification whose device has not failed: if there are any, of a sender that
+    /// brought no device that has. Looks at all that is ready: only for a lane in trouble.
     ///
-    /// - Parameter isOldest: The oldest of them.
+    /// - Parameter isOldest: Whether to return the oldest instead.
     mutating func takeOther(lane: Int, isOldest: Bool = false, at time: Int64) -> Slot? {
         readyThoseDue(in: lane, at: time)
         let suspicion = lanes[lane].suspicion

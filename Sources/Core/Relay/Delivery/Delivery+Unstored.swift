@@ -8,7 +8,7 @@ extension Delivery {
         }
     }
 
-    /// The outbox has numbered one that went out before.
+    /// Gives a notification that went out first the number that the outbox has for it.
     mutating func renumber(_ slot: Slot, _ sequence: Int64) {
         let before = entries[slot].sequence
         number(slot, sequence)

@@ -61,7 +61,7 @@ struct Delivery: Sendable {
         return index
     }
 
-    /// A lane with neither gateway nor notifications makes room for another one.
+    /// Removes a lane with neither gateway nor notifications, which makes room for another lane.
     mutating func tidyLane(_ lane: Int) {
         guard !lanes[lane].hasGateway, lanes[lane].count == 0, lanes[lane].shelved == 0,
             !lanes[lane].isClaiming, !lanes[lane].isRecorded, lanes[lane].shelving == 0,
@@ -72,7 +72,7 @@ struct Delivery: Sendable {
         freeLanes.append(lane)
     }
 
-    /// Something of this lane may be due now.
+    /// Marks a lane: something of it may be due now.
     mutating func stir(_ lane: Int) {
         guard !lanes[lane].isStirred, lanes[lane].hasGateway else { return }
         lanes[lane].isStirred = true
@@ -101,7 +101,7 @@ struct Delivery: Sendable {
         return slot
     }
 
-    /// The outbox has numbered it.
+    /// Gives a notification the number that the outbox has for it.
     mutating func number(_ slot: Slot, _ sequence: Int64) {
         entries[slot].sequence = sequence
         slots[sequence] = slot
@@ -139,21 +139,22 @@ struct Delivery: Sendable {
         stir(entry.lane)
     }
 
-    /// The gateway has judged a notification. Those that had failed before are as good as all others: an outage that is
-    /// over makes nobody wait.
+    /// Notes that the gateway has judged a notification. Those that had failed before are as good as all
+    /// others: an outage that is over makes nobody wait.
     mutating func answered(_ slot: Slot, at time: Int64) {
         let (lane, token) = (entries[slot].lane, entries[slot].token)
         if lanes[lane].answered(token, at: time) { release(lane, at: time) }
     }
 
-    /// The operator has mended something: the lane is tried at once, and so is what has failed.
+    /// Resumes a lane, and what has failed in it, at once: the operator has mended something.
     mutating func resume(_ lane: Int, at time: Int64) {
         lanes[lane].resume(at: time)
         release(lane, at: time)
         stir(lane)
     }
 
-    /// Puts it off by itself, until then or until the lane is known to work, and in any case until the gateway wants it.
+    /// Suspends a notification by itself until `due` or until the lane is known to
+    /// work, and in any case until the gateway wants it.
     mutating func suspend(_ slot: Slot, until due: Int64, asked: Int64) {
         let lane = entries[slot].lane
         if lanes[lane].suspended.count >= Suspicion<Digest>.most {
@@ -164,7 +165,7 @@ struct Delivery: Sendable {
         postpone(slot, until: due, isThrottled: false)
     }
 
-    /// The operator wants it tried now, whatever was asked for its device.
+    /// Retries a notification now, whatever was asked for its device: the operator wants it.
     mutating func retryNow(_ slot: Slot) {
         let token = entries[slot].token
         wishes.end(token)
@@ -184,13 +185,13 @@ struct Delivery: Sendable {
         }
     }
 
-    /// Whether it has been tried again since, or has ended.
+    /// Whether a suspended notification has been tried again since, or has ended.
     private func isStale(_ one: Lane.Suspended, in lane: Int) -> Bool {
         !entries[one.slot].isPostponed(one.sequence, in: lane)
             || queues[entries[one.slot].token]?.notBefore != one.due
     }
 
-    /// Neither this one nor those behind it are sent before then.
+    /// Postpones a notification: neither it nor those behind it are sent before then.
     mutating func postpone(_ slot: Slot, until time: Int64, isThrottled: Bool) {
         let entry = entries[slot]
         entries[slot].state = .postponed(isThrottled: isThrottled)
@@ -213,7 +214,7 @@ struct Delivery: Sendable {
         }
     }
 
-    /// Sent again as soon as its lane is open.
+    /// Gives a notification back: it is sent again as soon as its lane is open.
     mutating func giveBack(_ slot: Slot) { makeReady(slot) }
 
     // MARK: Leaving
@@ -267,7 +268,7 @@ struct Delivery: Sendable {
     /// Notifications in memory.
     var count: Int { entries.count - free.count }
 
-    /// Devices of a lane that are put off until after that time, those for longest first.
+    /// Returns the devices of a lane that are put off until after that time, those for longest first.
     func postponed(in lane: Int, after time: Int64) -> [Digest] {
         lanes[lane].postponed.all.filter {
             $0.due > time && entries[$0.slot].isPostponed($0.sequence, in: lane)
@@ -275,7 +276,7 @@ struct Delivery: Sendable {
         .sorted { $1 < $0 }.map { entries[$0.slot].token }
     }
 
-    /// The first of a token's queue.
+    /// Returns the first notification of a token's queue.
     func first(of token: Digest) -> Slot? { queues[token]?.head }
 
     func notBefore(of token: Digest) -> Int64 { queues[token]?.notBefore ?? 0 }
@@ -287,7 +288,7 @@ struct Delivery: Sendable {
         lanes[lane].postponed.keep { entries[$0.slot].isPostponed($0.sequence, in: lane) }
     }
 
-    /// The notifications of a token, in order, that wait: neither in flight nor ended.
+    /// Returns the notifications of a token, in order, that wait: neither in flight nor ended.
     func waiting(of token: Digest) -> [Slot] {
         var found: [Slot] = []
         var slot = queues[token]?.head
@@ -300,7 +301,7 @@ struct Delivery: Sendable {
 
     // MARK: Sending
 
-    /// The next notification of a lane, with or without its body; `nil` when none is due.
+    /// Takes the next notification of a lane, with or without its body; `nil` when none is due.
     mutating func takeNext(lane: Int, at time: Int64) -> Slot? {
         readyThoseDue(in: lane, at: time)
         while !lanes[lane].ready.isEmpty {
@@ -328,7 +329,7 @@ struct Delivery: Sendable {
         return nil
     }
 
-    /// Whether it is still put off to the same time: it may have been put off anew since.
+    /// Whether a notification is still put off to the same time: it may have been put off anew since.
     private func isCurrent(_ postponed: Lane.Postponed, in lane: Int) -> Bool {
         let entry = entries[postponed.slot]
         return entry.isPostponed(postponed.sequence, in: lane)

@@ -2,44 +2,47 @@
 package struct Lane: Sendable {
     package enum Condition: Equatable, Sendable {
         case open
-        /// After a pause: a few notifications at a time until the gateway has answered one.
+        /// The lane tries after a pause: a few notifications at a time until the gateway has answered one.
         case trying
         case paused(until: Int64)
     }
 
-    /// One that has failed as the gateway does, and waits by itself until the gateway is known to work.
+    /// A notification that has failed as it would if the gateway failed. It
+    /// waits by itself until the gateway is known to work.
     struct Suspended: Sendable {
         let slot: Int
         var sequence: Int64
-        /// Monotonic nanoseconds until which it is put off, and before which the gateway doesn't want it.
+        /// Monotonic nanoseconds until which the notification is put off.
         let due: Int64
+        /// Monotonic nanoseconds before which the gateway doesn't want the notification.
         let asked: Int64
     }
 
     package let id: LaneID
-    /// How it is named where a person or a log reads.
+    /// The name of the lane where a person or a log reads.
     package let shown: LaneID
-    /// Whether its place is free for another lane.
+    /// Whether the lane's place is free for another lane.
     package internal(set) var isGone = false
-    /// Whether it has a gateway. Without one nothing is sent, and what waits is kept.
+    /// Whether the lane has a gateway. Without one nothing is sent, and what waits is kept.
     package internal(set) var hasGateway = false
-    /// Whether its gateway had a fault when it was looked at last.
+    /// Whether the lane's gateway had a fault when it was looked at last.
     var hasFault = false
     /// All that waits, in memory or not, and what is on its way into the outbox.
     var taken = Room()
-    /// Whether anything is for it.
+    /// Whether the lane has any notifications.
     package var hasSome: Bool { taken.count > 0 || count > 0 }
-    /// The counts of what each sender has brought while so much waited that it matters.
+    /// The counts of what each sender has brought while ``uncounted`` notifications or more waited.
     private var brought = SenderCounts()
-    /// Whether its gateway has taken one since the start, or had some left for it then.
+    /// Whether the gateway has taken a notification since the start, or some waited for it then.
     var isProven = false
-    /// Whether its gateway has taken one since the lane was made.
+    /// Whether the gateway has taken a notification since the lane was made.
     var hasDelivered = false
-    /// Whether its gateway has failed, or refused one, since the lane was made or got it again.
+    /// Whether the gateway has failed, or refused a notification, since the lane was made or got it again.
     var hasFailed = false
-    /// Whether it has given its gateway to another lane of its app, and will get one again: see `Pipeline+Origins.swift`.
+    /// Whether the lane has given its gateway to another lane of its app, and
+    /// will get one again: see `Pipeline+Origins.swift`.
     package internal(set) var isParked = false
-    /// Whether it has ever had a gateway.
+    /// Whether the lane has ever had a gateway.
     var hadGateway = false
     /// The sender of the first that it was made for; `nil`: one without an identity.
     let broughtBy: SenderID?
@@ -75,8 +78,9 @@ package struct Lane: Sendable {
     var trouble = LaneTrouble()
     var suspicion = Suspicion<Digest>()
     var window = LaneWindow()
-    /// Whether it answers within ``Pipeline/writeBehind`` and ``Pipeline/shortWindow``.
+    /// Whether the gateway answers within ``Pipeline/writeBehind``.
     var promptness = Promptness()
+    /// Whether the gateway answers within ``Pipeline/shortWindow``.
     var shortPromptness = Promptness()
     var suspended: [Suspended] = []
     var ready = Heap<Ready>()
@@ -119,7 +123,7 @@ package struct Lane: Sendable {
         taken.take(size)
     }
 
-    /// Whether a sender brought so much that its share counts: see
+    /// Whether a sender brought enough for its share to count: see
     /// ``Admission/hasRoom(for:isProven:senderBroughtMuch:)``.
     func hasMuch(of sender: SenderID?) -> Bool {
         guard taken.count >= Lane.uncounted, let sender else { return false }
@@ -138,20 +142,23 @@ package struct Lane: Sendable {
         ready.insert(Ready(rank: rank, sequence: sequence, slot: slot))
     }
 
-    /// Which one may be sent now.
+    /// The choice of the notification that may be sent now.
     enum Turn: Equatable, Sendable {
-        /// The urgent before the others, then the oldest.
+        /// The oldest notification, the urgent before the others.
         case oldest
-        /// The newest of those that have not failed, or the oldest of them: of senders that brought none that has, if there
-        /// are any. If there is none at all, the oldest.
+        /// The newest notification whose device has not failed: if there are any, of a sender that brought no
+        /// device that has. If there is none at all, as ``oldest``.
         case newest
+        /// The oldest notification of those from which ``newest``
+        /// chooses. If there is none at all, as ``oldest``.
         case oldestOther
-        /// The newest that has not failed, or none.
+        /// The notification that ``newest`` chooses, or none.
         case probe
     }
 
-    /// Whatever fails may be the oldest. Once it is known that single devices fail, most are others, and the newest: more
-    /// of them than come.
+    /// Chooses the next notification while single devices fail. Whatever fails may be the
+    /// oldest. Once it is known that single devices fail, most turns go to the other devices,
+    /// and to the newest: to more of these than come.
     private func mixedTurn(at time: Int64) -> Turn {
         let isDoubtful = suspicion.doubts(at: time) > 1
         return switch mixed % 8 {
@@ -182,14 +189,14 @@ package struct Lane: Sendable {
         }
     }
 
-    /// Monotonic nanoseconds until which nothing is sent; `nil`: until something changes.
+    /// Returns the monotonic nanoseconds until which nothing is sent; `nil`: until something changes.
     func waitsUntil(at time: Int64) -> Int64? {
         guard case .paused(let until) = condition else { return nil }
         let probeAt = max(pause.probeAt, askedUntil)
         return probeAt > time ? min(until, probeAt) : until
     }
 
-    /// The outbox has numbered one that failed before it was stored.
+    /// Gives a suspended notification the number that the outbox has for it: it failed before it was stored.
     mutating func renumberSuspended(_ slot: Int, from before: Int64, to sequence: Int64) {
         for index in suspended.indices
         where suspended[index].slot == slot && suspended[index].sequence == before {
@@ -208,14 +215,15 @@ package struct Lane: Sendable {
 
     mutating func ended() { inFlight -= 1 }
 
-    /// One that began at that time came to nothing, which says nothing of the gateway.
+    /// Notes that an attempt that began at that time came to nothing, which says nothing of the gateway.
     mutating func endedAlone(begunAt: Int64) {
         if condition != .open { pause.giveBack(begunAt: begunAt) }
     }
 
-    /// The gateway has judged a notification for this device: it works.
+    /// Notes that the gateway has judged a notification for this device: it works.
     ///
-    /// - Returns: Whether some have failed since it last did: they are sent again.
+    /// - Returns: Whether devices have failed since the gateway last
+    ///   judged one: their notifications are sent again.
     mutating func answered(_ token: Digest, at time: Int64) -> Bool {
         let witnesses = suspicion.witnesses
         let isRecovery = suspicion.answered(token)
@@ -240,8 +248,8 @@ package struct Lane: Sendable {
         return isRecovery
     }
 
-    /// Judges the failures of so many devices, now that one was answered: it was soon over, or it was no
-    /// outage at all.
+    /// Judges the failures of this many devices, now that one was
+    /// answered: it was soon over, or it was no outage at all.
     private mutating func refute(_ witnesses: Int, at time: Int64) {
         isRefuted = pause.count <= Lane.fewPauses
         guard isRefuted else { return suspicion.trust() }
@@ -285,7 +293,8 @@ package struct Lane: Sendable {
         return (finding, pauses)
     }
 
-    /// The gateway is overloaded or away: nothing begins until then but a few tries. Of many that fail together one counts.
+    /// Pauses the lane: the gateway is overloaded or away, and nothing begins until then but a few tries.
+    /// Failures at the same time count as one.
     ///
     /// - Parameter isSure: Nothing at all begins before the time that the gateway has asked for.
     mutating func pause(
@@ -312,13 +321,13 @@ package struct Lane: Sendable {
         condition = until > time ? .paused(until: until) : .trying
     }
 
-    /// Credentials, topic or clock are wrong.
+    /// Blocks the lane: credentials, topic or clock are wrong.
     mutating func block(reason: String, at time: Int64) {
         blockedReason = reason
         blockedSince = blockedSince ?? time
     }
 
-    /// The operator has changed something: try at once.
+    /// Resumes the lane at once: the operator has changed something.
     mutating func resume(at time: Int64) {
         pause.count = 0
         askedUntil = 0

@@ -6,13 +6,13 @@ import Encodings
 /// Up to 15 bytes of it need no memory of their own.
 package struct LaneHost: Hashable, Sendable, CustomStringConvertible {
     package let name: String
-    /// Whether it was chosen by whoever made the address: its lane comes with the first notification, goes when it has
-    /// been idle for a while, and its name is shown to nobody.
+    /// Whether the host was chosen by whoever made the address: its lane comes with the first notification,
+    /// goes when it has been idle for a while, and its name is shown to nobody.
     package let isOrigin: Bool
-    /// Whether it is the service's usual host: most are, and no text has to be compared.
+    /// Whether the host is the service's usual one: most are, and no text has to be compared.
     private let isProduction: Bool
 
-    /// One of the service's own names, or what was ``name``.
+    /// Makes a host from one of the service's own names, or from what was ``name``.
     package init(_ name: String) {
         self.name = name
         isOrigin = name.utf8.contains(UInt8(ascii: "/"))
@@ -22,8 +22,8 @@ package struct LaneHost: Hashable, Sendable, CustomStringConvertible {
     /// Bytes of the longest: `https://`, a name of 253, and a port.
     package static let longestOrigin = 267
 
-    /// `https://HOST` or `http://HOST`, with `:PORT` if need be: lower-case ASCII, in the one spelling that the service
-    /// gives it. `nil`: it is something else.
+    /// Reads `https://HOST` or `http://HOST`, with `:PORT` if need be: lower-case ASCII, in the one spelling
+    /// that the service gives it. `nil`: the text is something else.
     package init?(origin: String) {
         guard origin.withBytes({ LaneHost.isOrigin($0) }) else { return nil }
         self.init(origin)

@@ -31,6 +31,8 @@ struct LanePause: Sendable {
     /// Tries at the end of this pause.
     private var most: Int { min(LanePause.fewTries << min(max(0, count - 1), 8), LanePause.mostTries) }
 
+    /// Begins a pause.
+    ///
     /// - Parameter doubts: See ``Suspicion/doubts``: all pauses for nothing together are not longer than two.
     mutating func began(at time: Int64, isFirst: Bool, doubts: Int) {
         count += 1
@@ -62,7 +64,7 @@ struct LanePause: Sendable {
         return tries < probes
     }
 
-    /// One of them is on its way.
+    /// Counts a try that is on its way.
     ///
     /// - Parameter asked: Monotonic nanoseconds until which the gateway wants nothing: with a long wish there are fewer.
     mutating func tried(at time: Int64, isProbe: Bool, asked: Int64) {
@@ -74,14 +76,14 @@ struct LanePause: Sendable {
         tries = 0
     }
 
-    /// One that began at that time says nothing of the gateway: another one may try.
+    /// Gives back a try that began at that time: it says nothing of the gateway, and another one may begin.
     mutating func giveBack(begunAt: Int64) {
         if begunAt >= triesAt, tries > 0 { tries -= 1 }
     }
 
-    /// One that began at that time has found that the gateway fails.
+    /// Counts a try that began at that time and found that the gateway fails.
     ///
-    /// - Returns: Whether all tries have.
+    /// - Returns: Whether all tries have found so.
     mutating func missed(begunAt: Int64) -> Bool {
         if begunAt >= triesAt { misses += 1 }
         return misses >= most

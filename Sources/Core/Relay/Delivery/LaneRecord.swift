@@ -5,15 +5,17 @@ import Encodings
 package struct LaneRecord: Equatable, Sendable {
     /// The time when the record was written.
     package var writtenAt: Int64
-    /// The time since when the lane has not been open. ``pausedUntil`` is the time before which it sends
-    /// nothing, ``askedUntil`` the time before which its gateway wants nothing.
+    /// The time since when the lane has not been open.
     package var pausedAt: Int64
+    /// The time before which the lane sends nothing.
     package var pausedUntil: Int64
+    /// The time before which the lane's gateway wants nothing.
     package var askedUntil: Int64
     /// Pauses in a row without an answer between them.
     package var failures: Int
-    /// The gateway's word for what the operator has to mend, and since when; `nil`: there is nothing.
+    /// The gateway's word for what the operator has to mend; `nil`: there is nothing.
     package var blockedReason: String?
+    /// The time since when the lane is blocked; `nil` as the reason.
     package var blockedSince: Int64?
 
     package init(

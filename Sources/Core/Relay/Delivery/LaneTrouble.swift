@@ -7,7 +7,8 @@ import Encodings
 /// device; a blocked lane has an event of its own. Times are monotonic nanoseconds.
 package struct LaneTrouble: Equatable, Sendable {
     package enum News: Equatable, Sendable {
-        /// The last attempts, so many of them in a row, came to nothing, the newest for this reason.
+        /// The last attempts came to nothing, the newest for this
+        /// reason; `attempts` is how many of them in a row.
         case failing(reason: String, attempts: Int)
         case recovered(attempts: Int, after: Duration)
     }

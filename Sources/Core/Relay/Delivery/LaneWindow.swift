@@ -14,18 +14,19 @@ struct LaneWindow: Equatable, Sendable {
     /// A shorter pause was no outage.
     static let outage: Duration = .seconds(5)
 
-    /// - Parameter least: More than one while single devices fail and others are answered.
+    /// Shrinks the window after a failure. `least` is more than 1
+    /// while single devices fail and others are answered.
     mutating func shrink(inFlight: Int, least: Int = 1) {
         size = max(min(least, size), min(size, inFlight + 1) / 2)
     }
 
-    /// After a pause.
+    /// Restarts the window after a pause.
     mutating func restart(after pause: Duration, at time: Int64) {
         size = max(LaneWindow.first, min(size, LaneWindow.full))
         if pause >= LaneWindow.outage { rampBegan = time }
     }
 
-    /// There was no outage.
+    /// Ends the ramp: there was no outage.
     mutating func endRamp() { rampBegan = nil }
 
     mutating func answered() {
@@ -34,7 +35,7 @@ struct LaneWindow: Equatable, Sendable {
         if size > LaneWindow.full { size = .max }
     }
 
-    /// Times are monotonic nanoseconds.
+    /// Returns the most requests on their way at this time, in monotonic nanoseconds.
     mutating func limit(at time: Int64) -> Int {
         guard let rampBegan else { return size }
         let doublings = max(0, time - rampBegan) / LaneWindow.doubling.nanoseconds

@@ -35,10 +35,11 @@ package struct Deferral: Equatable, Sendable {
     package enum Scope: Equatable, Sendable {
         /// This notification, and those behind it for the same device.
         case device
-        /// This one, and everything of the lane once so many ``witnesses`` have failed so: its host is overloaded or away.
+        /// The deferral is of this notification, and of all of the lane once ``witnesses`` devices have
+        /// failed so: its host is overloaded or away.
         case host
-        /// Everything of the app, at all its hosts, once so many ``witnesses`` have failed so: what its credentials may is
-        /// used up for now.
+        /// The deferral is of all of the app, at all its hosts, once ``witnesses`` devices have failed so:
+        /// what its credentials may is used up for now.
         case app
     }
 

@@ -126,7 +126,7 @@ extension Pipeline {
 
     // MARK: Answers
 
-    /// An attempt has ended. With it end those that waited for a token that proved dead.
+    /// Takes the outcome of an attempt. Those that waited for a token that proved dead end with it.
     package mutating func attemptEnded(
         _ handle: Handle, _ outcome: Outcome, at now: Instant, using random: inout some RandomNumberGenerator
     ) {
@@ -246,7 +246,9 @@ extension Pipeline {
         effects.append(.blocked(lane: lane, reason: reason))
     }
 
-    /// - Returns: Whether it is believed that the gateway has not handled it.
+    /// Gives a notification back that the gateway has not handled, as it says.
+    ///
+    /// - Returns: Whether that is believed.
     private mutating func returnUnharmed(_ slot: Int) -> Bool {
         guard delivery.entries[slot].returns < Pipeline.longestRunOfReturns else { return false }
         delivery.countReturn(of: slot)

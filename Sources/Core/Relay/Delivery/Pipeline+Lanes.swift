@@ -35,7 +35,7 @@ extension Pipeline {
         if !commits.isEmpty { scheduleCommit(at: now.monotonicNanoseconds) }
     }
 
-    /// The index of a lane, if it is there.
+    /// Returns the index of a lane, if it is there.
     package func lane(of id: LaneID) -> Int? { delivery.lane(id) }
 
     /// Returns the lane that a submission would go to; `nil`: it is refused, or goes to the phones of an alias.
@@ -43,10 +43,10 @@ extension Pipeline {
         try? validator.recipient(of: submission).0.lane
     }
 
-    /// The place of a lane, which is made if it is not there.
+    /// Returns the place of a lane, which is made if it is not there.
     mutating func lane(_ id: LaneID) -> Int { delivery.lane(id) ?? makeLane(id) }
 
-    /// The place of a lane for what comes in; `nil`: there is no room for another lane.
+    /// Returns the place of a lane for what comes in; `nil`: there is no room for another lane.
     mutating func laneForNew(_ id: LaneID, from sender: SenderID?, at time: Int64) -> Int? {
         if let lane = delivery.lane(id) { return lane }
         // An app's strangers take no other app's lanes.
@@ -79,8 +79,9 @@ extension Pipeline {
         }
     }
 
-    /// - Parameter app: `nil`: any.
-    /// - Returns: Whether there was one that could go.
+    /// Closes the lane to an origin that has been idle for longest; `app` is `nil` for the lanes of any app.
+    ///
+    /// - Returns: Whether there was a lane that could go.
     mutating func closeLongestIdle(of app: String?, at time: Int64) -> Bool {
         let idle = delivery.lanes.indices.filter {
             delivery.lanes[$0].canGo(at: time) && !delivery.lanes[$0].isParked

@@ -2,9 +2,9 @@ import Encodings
 
 /// The wishes of gateways and the states of lanes. They are written down with the commits of what they are about.
 extension Pipeline {
-    /// The gateway wants nothing for this device before then.
+    /// Notes that the gateway wants nothing for this device for a time.
     ///
-    /// - Parameter asked: As it was asked; zero: it was not.
+    /// - Parameter asked: The time that it asked for; zero: it asked for none.
     mutating func note(wish asked: Duration, of slot: Int, at now: Instant) {
         guard asked > .zero else { return }
         let entry = delivery.entries[slot]
@@ -18,7 +18,7 @@ extension Pipeline {
                     until: wallClock.steadyTime(ofMonotonic: until))))
     }
 
-    /// How a lane stands has changed.
+    /// Writes down the state of a lane, which has changed.
     mutating func writeDown(lane: Int, at now: Instant) {
         let record = delivery.lanes[lane].record(at: now.monotonicNanoseconds) {
             wallClock.steadyTime(ofMonotonic: $0)
@@ -48,7 +48,8 @@ extension Pipeline {
 
     // MARK: At the start
 
-    /// However the wall clock was set: what was asked for then is not asked for longer.
+    /// Returns the rest of a time that was asked for. However the wall clock was
+    /// set, it is no longer than what was asked for then.
     private func rest(until end: Int64, since: Int64, at now: Instant) -> Duration {
         let longest = end.subtractingReportingOverflow(since)
         guard !longest.overflow else { return .zero }
@@ -93,7 +94,7 @@ extension Pipeline {
 }
 
 extension Lane {
-    /// - Returns: `nil`: a new lane stands so.
+    /// Returns the record of the lane's state; `nil`: it is that of a new lane.
     fileprivate func record(at time: Int64, steadyTime: (Int64) -> Int64) -> LaneRecord? {
         guard blockedReason != nil || failures > 0 || askedUntil > time else { return nil }
         var pausedUntil = askedUntil

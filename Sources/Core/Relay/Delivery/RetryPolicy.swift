@@ -6,7 +6,8 @@ package struct RetryPolicy: Sendable {
 
     package init() {}
 
-    /// Evenly between nothing and the exponential bound, and no sooner than the gateway asked.
+    /// Returns a delay, chosen evenly between nothing and the
+    /// exponential bound, and no shorter than the gateway asked.
     ///
     /// - Parameter attempts: How many have ended, 1 or more.
     func delay(

@@ -1,4 +1,4 @@
-/// Whether it is a gateway that fails, or single devices.
+/// The judgement whether a gateway fails, or single devices.
 ///
 /// An overloaded gateway and wrong credentials show as answers to single notifications, and so does what is wrong with one
 /// device. Where others are answered in between, the device is at fault: then it alone waits. Only several different
@@ -27,8 +27,9 @@ package struct Suspicion<Device: Hashable & Sendable>: Sendable {
     private var unknownSenders = 0
     /// The senders that have brought devices that failed, also before the gateway last answered.
     private var suspects: Set<SenderID> = []
-    /// How often witnesses have proved wrong, and when that was last (monotonic nanoseconds).
+    /// The number of times that witnesses have proved wrong lately.
     private var mistakes = 0
+    /// Monotonic nanoseconds at which witnesses last proved wrong.
     private var doubtedAt: Int64 = 0
 
     /// Whoever has more devices that fail is suspected anew.
@@ -40,14 +41,16 @@ package struct Suspicion<Device: Hashable & Sendable>: Sendable {
 
     package init() {}
 
-    /// Whether it fails while others are answered.
+    /// Whether a device fails while others are answered.
     func isAlone(_ device: Device) -> Bool { failed[device].map { $0 != answers } ?? false }
 
-    /// Whether it has failed and was not answered since, and whether its sender has brought one that has failed.
+    /// Whether a device has failed and was not answered since.
     func isKnown(_ device: Device) -> Bool { failed[device] != nil }
+    /// Whether a sender has brought a device that has failed.
     func isSuspect(_ sender: SenderID?) -> Bool { sender.map(suspects.contains) ?? false }
 
-    /// How often witnesses have proved wrong lately. Once: what fails may be a device's own; again: more likely it is.
+    /// Returns how often witnesses have proved wrong lately. Once: what fails
+    /// may be a device's own; again: more likely it is.
     func doubts(at time: Int64) -> Int { time - doubtedAt < Suspicion.memory.nanoseconds ? mistakes : 0 }
     /// Whether something has failed since the gateway last answered.
     var hasWitnesses: Bool { witnesses > 0 }
@@ -71,12 +74,13 @@ package struct Suspicion<Device: Hashable & Sendable>: Sendable {
         return .news
     }
 
-    /// Whether so many different senders' devices have failed with no answer between them.
+    /// Whether the devices of `few` different senders or more, twice as many for each
+    /// doubt, have failed with no answer between them.
     func isReason(witnesses few: Int, at time: Int64) -> Bool {
         voices >= few << doubts(at: time)
     }
 
-    /// The gateway has judged a notification.
+    /// Notes that the gateway has judged a notification.
     ///
     /// - Returns: Whether somebody had failed since it last did.
     @discardableResult
@@ -90,7 +94,7 @@ package struct Suspicion<Device: Hashable & Sendable>: Sendable {
         return true
     }
 
-    /// The witnesses have proved wrong.
+    /// Notes that the witnesses have proved wrong.
     mutating func doubt(at time: Int64) {
         let before = doubts(at: time)
         if before == 0 { suspects = senders }

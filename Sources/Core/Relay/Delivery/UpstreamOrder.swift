@@ -12,9 +12,9 @@ package struct UpstreamOrder<Device: Hashable & Sendable>: Sendable {
     static var mostDetours: Int { 1024 }
 
     private struct Place: Sendable {
-        /// `nil`: it is not set aside.
+        /// The time until which the upstream is set aside; `nil`: it is not.
         var awayUntil: Int64?
-        /// Whether it is being called.
+        /// Whether the upstream is being called.
         var isTried = false
         /// The number of failures in a row.
         var failures = 0
@@ -68,7 +68,7 @@ package struct UpstreamOrder<Device: Hashable & Sendable>: Sendable {
         }
     }
 
-    /// A connection to it stands.
+    /// Brings an upstream back: a connection to it stands.
     package mutating func connected(_ index: Int) {
         guard places[index].isTried else { return }
         places[index].awayUntil = nil
@@ -95,15 +95,15 @@ package struct UpstreamOrder<Device: Hashable & Sendable>: Sendable {
 
     // MARK: One notification
 
-    /// Which upstream is asked for it.
+    /// Returns the upstream that is asked for a notification.
     package func place(of id: NotificationID) -> Int {
         guard !detours.isEmpty, let place = detours[id], places[place].awayUntil == nil else { return active }
         return place
     }
 
-    /// This upstream has surely not taken it: the next one is asked.
+    /// Sends a notification to the next upstream: this one has surely not taken it.
     ///
-    /// - Returns: Whether there is one that it was not handed to.
+    /// - Returns: Whether there is an upstream to which it was not handed.
     package mutating func detour(_ id: NotificationID, from index: Int) -> Bool {
         let next = places.indices.first { $0 > index && places[$0].awayUntil == nil }
         guard let next else {

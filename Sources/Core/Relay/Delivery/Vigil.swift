@@ -4,11 +4,11 @@ package struct Vigil: Equatable, Sendable {
     package enum News: Equatable, Sendable {
         /// No answer since then (ms since 1970); `nil`: there was never one.
         case silent(since: Int64?)
-        /// There is one again, after so many milliseconds.
+        /// There is an answer again; `after` is the number of milliseconds without one.
         case back(after: Int64)
     }
 
-    /// Misses in a row that are silence.
+    /// The number of misses in a row that counts as silence.
     private let misses: Int
     package private(set) var missed = 0
     /// Milliseconds since 1970, as all times here.
@@ -20,7 +20,7 @@ package struct Vigil: Equatable, Sendable {
 
     /// One that comes and goes rings no more often than this.
     static let quiet: Int64 = 3_600_000
-    /// The silent is asked more and more rarely, up to so many times its interval.
+    /// The most intervals until somebody silent is asked again: it is asked more and more rarely.
     private static let longestPause = 6
 
     package init(misses: Int) { self.misses = misses }

@@ -38,10 +38,11 @@ struct Wishes: Sendable {
     var isEmpty: Bool { wishes.isEmpty }
     var count: Int { wishes.count }
 
-    /// Monotonic nanoseconds before which nothing goes to this device; 0: at any time.
+    /// Returns the monotonic nanoseconds before which nothing goes to this device; 0: at any time.
     func until(_ token: Digest) -> Int64 { wishes[token]?.until ?? 0 }
 
-    /// - Parameter time: Monotonic nanoseconds.
+    /// Adds a wish until a time in monotonic nanoseconds.
+    ///
     /// - Returns: Whether there is room for it.
     mutating func add(_ token: Digest, of lane: LaneID, until time: Int64) -> Bool {
         if wishes[token] == nil {

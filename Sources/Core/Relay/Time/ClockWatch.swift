@@ -46,6 +46,8 @@ struct ClockWatch {
     /// ``offset`` as it was trusted last.
     private(set) var trustedOffset: Int64
 
+    /// Makes a watch.
+    ///
     /// - Parameters:
     ///   - offset: milliseconds of the wall clock less those of one that nobody sets.
     ///   - now: monotonic nanoseconds.

@@ -4,7 +4,7 @@ extension Pipeline {
         if let record = wallClock.start(last, offset: offset, at: now) { commits.append(.clock(record)) }
     }
 
-    /// Every few seconds.
+    /// Looks at the clock. To be called every few seconds.
     mutating func lookAtClock(offset: Int64, at now: Instant) {
         guard let record = wallClock.look(offset: offset, at: now) else { return }
         commits.append(.clock(record))
@@ -14,14 +14,15 @@ extension Pipeline {
     /// Whether the clock is doubted: nothing ends or is forgotten yet because of what it says.
     package var isClockDoubted: Bool { wallClock.isDoubted }
 
-    /// Somebody who knows has said how late it is: the date of a push service's answer, or tor's view of the network.
+    /// Takes the time from somebody who knows: the date of a push
+    /// service's answer, or tor's view of the network.
     package mutating func hear(_ told: ToldTime, at now: Instant) {
         guard wallClock.isDoubted else { return }
         wallClock.hear(told)
         doubtLess(at: now)
     }
 
-    /// More is known than before: what came from before the start ends by that.
+    /// Doubts the clock less, since more is known than before: what came from before the start ends by that.
     private mutating func doubtLess(at now: Instant) {
         guard wallClock.doubtLess() else { return }
         let late = wallClock.lateInstant(at: now)
@@ -30,10 +31,9 @@ extension Pipeline {
         }
     }
 
-    /// While the clock is doubted, what it calls expired is neither ended nor sent: to its gateway it would have no time
-    /// left.
-    ///
-    /// - Returns: Monotonic nanoseconds until which it waits; `nil`: it doesn't.
+    /// Returns the monotonic nanoseconds until which a notification waits for the clock; `nil`:
+    /// it doesn't wait. While the clock is doubted, what it calls expired is neither ended nor
+    /// sent: to its gateway it would have no time left.
     func waitsForClock(_ notification: Notification, at now: Instant) -> Int64? {
         guard wallClock.isDoubted, notification.expiresAt <= now.unixMilliseconds else { return nil }
         return now.monotonicNanoseconds + Pipeline.housekeepingInterval.nanoseconds

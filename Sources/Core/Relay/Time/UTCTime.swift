@@ -2,7 +2,8 @@ import Encodings
 
 /// Times of the wall clock as text.
 package enum UTCTime {
-    /// `2026-03-01T10:15:30.123Z` (RFC 3339) for milliseconds since 1970; `nil` outside of the years 1970 to 9999.
+    /// Returns `2026-03-01T10:15:30.123Z` (RFC 3339) for milliseconds since
+    /// 1970; `nil` outside of the years 1970 to 9999.
     package static func text(_ milliseconds: Int64) -> String? {
         guard (0..<253_402_300_800_000).contains(milliseconds) else { return nil }
         let (year, month, day) = CivilTime.date(daysSince1970: milliseconds / 86_400_000)

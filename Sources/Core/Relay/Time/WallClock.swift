@@ -5,7 +5,7 @@
 /// late one, which is behind all that the wall clock has been since, and behind what was trusted last; and the wall clock
 /// itself, which is only ever watched. Never true: that the late one is ahead of the steady one.
 struct WallClock: Sendable {
-    /// `nil`: not begun.
+    /// The watch over the clock; `nil`: it has not begun.
     private var watch: ClockWatch?
     /// Milliseconds of the wall clock at the start less those of the monotonic one.
     private var steadyOffset: Int64 = 0
@@ -14,6 +14,8 @@ struct WallClock: Sendable {
     /// The offset by which the clock was trusted last, while it is doubted since the start.
     private var doubtOffset: Int64?
 
+    /// Starts the clock.
+    ///
     /// - Parameters:
     ///   - last: what the last process left; `nil`: there was none.
     ///   - offset: milliseconds of the wall clock less those of one that nobody sets.
@@ -37,7 +39,7 @@ struct WallClock: Sendable {
     /// Milliseconds since 1970 by a clock that nobody sets while the node runs.
     func steadyTime(at now: Instant) -> Int64 { now.monotonicNanoseconds / 1_000_000 + steadyOffset }
 
-    /// No earlier than that moment.
+    /// Returns the steady time of a moment, in milliseconds since 1970, no earlier than the moment.
     func steadyTime(ofMonotonic time: Int64) -> Int64 {
         let milliseconds = time / 1_000_000 + (time % 1_000_000 > 0 ? 1 : 0)
         let (steady, isOverflow) = milliseconds.addingReportingOverflow(steadyOffset)
@@ -49,8 +51,9 @@ struct WallClock: Sendable {
             .deadline(time, within: Claim.longestWait)
     }
 
-    /// The present by a clock that is behind all that the wall clock has been since the start, and behind the time at which
-    /// it was trusted last if it is doubted: by it nothing expires too early.
+    /// Returns the present by a clock that is behind all that the wall clock has been
+    /// since the start, and behind the time at which it was trusted last if it is
+    /// doubted: by this clock nothing expires too early.
     func lateTime(at now: Instant) -> Int64 {
         now.monotonicNanoseconds / 1_000_000 + min(leastOffset, steadyOffset, doubtOffset ?? .max)
     }
