@@ -18,7 +18,7 @@ extension MobileNotificationResponse {
     }
 }
 
-/// The node's words as they may reach the terminal.
+/// Returns the node's words as they may reach the terminal.
 package func plainText(_ text: String) -> String {
     String(String.UnicodeScalarView(text.unicodeScalars.filter { (0x20...0x7e).contains($0.value) }))
 }

@@ -53,7 +53,7 @@ package final class BisqPeer {
         return BisqPeer(connection.stream, unread: connection.unread, network: network)
     }
 
-    /// Over a connection that stands: reading paused, and what came over it already.
+    /// Makes a peer over a connection that stands: reading is paused, and `unread` came over it already.
     package init(_ stream: Stream, unread: [UInt8], network: BisqNetwork) {
         self.stream = stream
         self.network = network
@@ -92,8 +92,8 @@ package final class BisqPeer {
         write(.notificationRequest(request))
     }
 
-    /// The response that follows the last one taken: for a request with `awaitsOutcome`, after
-    /// ``send(_:deadline:)`` the outcome. It may have come before it is asked for.
+    /// Returns the response that follows the last one taken: for a request with `awaitsOutcome`, after
+    /// ``send(_:deadline:)``, the outcome. It may have come before it is asked for.
     package func nextResponse(
         to uid: String, deadline: Duration = .seconds(60)
     ) async throws(PeerError) -> MobileNotificationResponse {
@@ -251,7 +251,7 @@ package final class BisqPeer {
         }
     }
 
-    /// A response to nothing that was asked is dropped.
+    /// Takes a response. If it is to nothing that was asked, it is dropped.
     private func take(_ response: MobileNotificationResponse) {
         onResponse?(response)
         let uid = response.requestUid

@@ -18,14 +18,16 @@ package struct BisqSender: Sendable {
         try seal(message, iv: Array(Hex.encode(randomUUID()).utf8.prefix(16)))
     }
 
+    /// Encrypts a message.
+    ///
     /// - Parameter iv: 16 bytes of printable ASCII, never used before under this key.
     func seal(_ message: MobileMessage, iv: [UInt8]) throws(CryptoError) -> MessageString {
         let cipherText = try AES256CBC.encrypt(message.blocks, key: Array(pairingToken.key.utf8), iv: iv)
         return MessageString(magic: pairingToken.platform.messageMagic, iv: iv, cipherText: cipherText)
     }
 
-    /// The request that Bisq sends to its relay today: parameters and their order are Bisq's, token and message are hex
-    /// of their text (Bisq 1, `MobileNotificationService.java`).
+    /// Returns the request that Bisq sends to its relay today: parameters and their order are Bisq's, token
+    /// and message are hex of their text (Bisq 1, `MobileNotificationService.java`).
     package func httpRequest(for message: MobileMessage) throws(CryptoError) -> HTTPRequest {
         let platform = pairingToken.platform
         let parameters = [
@@ -40,15 +42,15 @@ package struct BisqSender: Sendable {
         return request
     }
 
-    /// A random UUID as text.
+    /// Returns a random UUID as text.
     private static func uid() -> String {
         let digits = Array(Hex.encode(randomUUID()))
         let ends = [8, 12, 16, 20, 32]
         return zip([0] + ends, ends).map { String(digits[$0..<$1]) }.joined(separator: "-")
     }
 
-    /// A request for the peer wire, with a uid of its own. What Bisq asks of the relay is asked here: the alert,
-    /// sound for all but the erasing message, and the wake-up where the phone's model knows it.
+    /// Returns a request for the peer wire, with a uid of its own. What Bisq asks of the relay is asked here:
+    /// the alert, sound for all but the erasing message, and the wake-up where the phone's model knows it.
     package func request(for message: MobileMessage) throws(CryptoError) -> MobileNotificationRequest {
         var request = MobileNotificationRequest()
         request.uid = Hex.encode(randomUUID())

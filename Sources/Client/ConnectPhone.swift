@@ -17,7 +17,7 @@ package struct ConnectMessage: Equatable, Sendable {
     package var title: String
     package var message: String
     package var category: Category
-    /// `nil` where it is about no trade.
+    /// The id of the trade; `nil` where the message is about no trade.
     package var tradeID: String?
 
     package init(
@@ -59,7 +59,7 @@ package struct ConnectPhone: Sendable {
     package static let keyLength = 32
     private static let nonceLength = 12
 
-    /// - Parameter key: AES-256.
+    /// Makes a phone with a key for AES-256.
     package init(platform: Platform, deviceToken: String, key: [UInt8]) throws(CryptoError) {
         guard key.count == ConnectPhone.keyLength else {
             throw .wrongLength(of: "AES-256 key", bytes: key.count, allowed: "\(ConnectPhone.keyLength)")
@@ -69,7 +69,7 @@ package struct ConnectPhone: Sendable {
         self.key = key
     }
 
-    /// Base64 of nonce (12 bytes), AES-256-GCM text and tag (16).
+    /// Encrypts a message, and returns Base64 of nonce (12 bytes), AES-256-GCM text and tag (16).
     package func seal(_ message: ConnectMessage) throws(CryptoError) -> String {
         let nonce = randomBytes(ConnectPhone.nonceLength)
         return Base64.encode(nonce + (try AES256GCM.seal(message.json, key: key, nonce: nonce)))
@@ -91,7 +91,8 @@ package struct ConnectPhone: Sendable {
         return fields
     }
 
-    /// The request of a trusted node for a sealed message (Bisq 2, `MobileNotificationRelayClient.java`).
+    /// Returns the request of a trusted node for a sealed message (Bisq 2,
+    /// `MobileNotificationRelayClient.java`).
     package func request(for encrypted: String) -> HTTPRequest {
         let gateway = platform == .android ? "fcm" : "apns"
         var request = HTTPRequest(
@@ -105,7 +106,7 @@ package struct ConnectPhone: Sendable {
 }
 
 extension [UInt8] {
-    /// A JSON object of texts.
+    /// Makes a JSON object of texts.
     fileprivate init(objectOf fields: [(name: String, value: String)]) {
         self = [UInt8(ascii: "{")]
         for (index, field) in fields.enumerated() {

@@ -35,7 +35,7 @@ package final class HTTPExchange: StreamHandler {
         decoder = HTTPResponseDecoder(limits: HTTPLimits(body: longest))
     }
 
-    /// Connects, asks and takes the answer.
+    /// Connects to the host, asks, and takes the answer.
     ///
     /// - Parameters:
     ///   - host: as the Host field has it.

@@ -26,7 +26,7 @@ package enum PeerDialError: Error, Equatable, CustomStringConvertible {
 }
 
 extension PeerRoute {
-    /// Connects, over tor if need be several times until the deadline.
+    /// Connects to the node; over tor, if need be, several times until the deadline.
     ///
     /// A stream to an onion service that has just moved can hang for two minutes without tor trying another way, so
     /// an attempt gets `attemptTimeout` and the next one another SOCKS user name, which makes tor build a new circuit.

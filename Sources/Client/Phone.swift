@@ -38,12 +38,13 @@ package struct Phone: Sendable {
         self.pairingToken = pairingToken
     }
 
-    /// A phone that was never paired before: a new key, and a device token like those its push service gives.
+    /// Returns a phone that was never paired before: a new key, and a
+    /// device token like those its push service gives.
     package static func new(_ platform: Platform, descriptor: String) throws(PairingTokenError) -> Phone {
         try new(platform, descriptor: descriptor, deviceToken: newDeviceToken(platform))
     }
 
-    /// A phone with a device token that its push service gave it.
+    /// Returns a phone with a device token that its push service gave it.
     package static func new(
         _ platform: Platform, descriptor: String, deviceToken: String
     ) throws(PairingTokenError) -> Phone {
@@ -99,7 +100,7 @@ package struct Phone: Sendable {
     }
 }
 
-/// 16 random bytes with the version and variant of a random UUID (RFC 9562, section 5.4).
+/// Returns 16 random bytes with the version and variant of a random UUID (RFC 9562, section 5.4).
 func randomUUID() -> [UInt8] {
     var bytes = randomBytes(16)
     bytes[6] = bytes[6] & 0x0f | 0x40

@@ -72,14 +72,14 @@ package struct TrustedNode {
     /// The name that the node's owner reads in its list of clients.
     package static let clientName = "Onionbell"
 
-    /// - Parameter host: As HTTP's Host field has it.
+    /// Makes a trusted node; `host` is as HTTP's Host field has it.
     package nonisolated init(host: String, route: PeerRoute, deadline: Duration) {
         self.host = host
         self.route = route
         self.deadline = deadline
     }
 
-    /// Uses the pairing code up.
+    /// Registers a device. Uses the pairing code up.
     package func register(
         _ device: TrustedNodeDevice, with code: TrustedNodeCode
     ) async throws(TrustedNodeError) {
@@ -118,7 +118,7 @@ package struct TrustedNode {
         return session
     }
 
-    /// - Returns: The status that the REST interface answers with.
+    /// Calls the REST interface inside of a WebSocket, and returns the status of its answer.
     private func call(
         _ method: String, _ path: String, body: String, in session: TrustedNodeAnswer.Session
     ) async throws(TrustedNodeError) -> Int64 {

@@ -16,7 +16,7 @@ enum TrustedNodeAnswer {
         case unreadable
     }
 
-    /// The answer to a pairing; `nil`: it is none.
+    /// Reads the answer to a pairing; `nil`: the body is no such answer.
     static func session(_ body: [UInt8]) -> Session? {
         guard let json = try? JSON(body), let client = word(json["clientId"]),
             let id = word(json["sessionId"])
@@ -24,7 +24,7 @@ enum TrustedNodeAnswer {
         return Session(client: client, id: id)
     }
 
-    /// - Parameter request: The id that the request had.
+    /// Reads the answer to the request with this id.
     static func call(_ text: [UInt8], to request: String) -> Call {
         guard let json = try? JSON(text) else { return .unreadable }
         guard json["requestId"]?.string?.utf8.elementsEqual(request.utf8) == true else { return .other }

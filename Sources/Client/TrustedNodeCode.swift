@@ -77,7 +77,7 @@ package struct TrustedNodeCode: Equatable, Sendable {
             return Array(unread.prefix(Int(length)))
         }
 
-        /// Printable ASCII: what else would go into a request as it is.
+        /// Reads a text of printable ASCII, without blanks: what else would go into a request as it is.
         mutating func text(atMost limit: Int) -> String? {
             guard let bytes = run(atMost: limit), bytes.allSatisfy({ (0x21...0x7e).contains($0) }) else {
                 return nil

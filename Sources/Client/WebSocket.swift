@@ -21,9 +21,9 @@ package final class WebSocket: StreamHandler {
 
     package enum OpeningError: Error, Equatable, CustomStringConvertible {
         case exchange(HTTPExchangeError)
-        /// Another status than 101.
+        /// The answer has another status than 101.
         case refused(status: Int)
-        /// 101, but not to this handshake.
+        /// The status is 101, but the answer is not to this handshake.
         case notAWebSocket
 
         package var description: String {
@@ -35,16 +35,16 @@ package final class WebSocket: StreamHandler {
         }
     }
 
-    /// Bytes of a message that comes in.
+    /// The most bytes of a message that comes in.
     package static let longestMessage = 1 << 20
 
-    /// Each text that comes.
+    /// Called with each text that comes.
     package var onText: (@EventLoop (String) -> Void)?
-    /// The socket is over, not by ``close()``.
+    /// Called when the socket is over, not by ``close()``.
     package var onEnd: (@EventLoop () -> Void)?
-    /// Each ping that comes: whoever sets this answers it by ``pong(_:)``, at his own time.
+    /// Called with each ping that comes: whoever sets this answers it by ``pong(_:)``, at his own time.
     package var onPing: (@EventLoop ([UInt8]) -> Void)?
-    /// Each answer to a ping.
+    /// Called with each answer to a ping.
     package var onPong: (@EventLoop ([UInt8]) -> Void)?
     /// The time when anything came last, in monotonic nanoseconds.
     package private(set) var heardAt = EventLoop.monotonicNanoseconds
@@ -55,7 +55,7 @@ package final class WebSocket: StreamHandler {
     private var decoder: WebSocketDecoder
     private var isOver = false
 
-    /// Over a connection on which the handshake is done.
+    /// Makes a socket over a connection on which the handshake is done.
     package init(_ stream: Stream, isClient: Bool) {
         self.stream = stream
         self.isClient = isClient
@@ -106,14 +106,14 @@ package final class WebSocket: StreamHandler {
 
     // MARK: The server's end
 
-    /// The answer to a client's handshake; `nil`: it is none.
+    /// Returns the answer to a client's handshake; `nil`: the request is no handshake.
     package static func answer(to request: HTTPRequest, protocol name: String? = nil) -> [UInt8]? {
         WebSocketHandshake.answer(to: request, protocol: name, sha1: Hash.sha1)
     }
 
     // MARK: Both
 
-    /// - Parameter unread: What came behind the handshake.
+    /// Starts reading. `unread` is what came behind the handshake.
     package func start(
         unread: [UInt8] = [], onText: @escaping @EventLoop (String) -> Void,
         onEnd: @escaping @EventLoop () -> Void
@@ -140,7 +140,7 @@ package final class WebSocket: StreamHandler {
         stream.closeWhenFlushed()
     }
 
-    /// Ends it without a word.
+    /// Closes the connection without a word.
     package func drop() {
         isOver = true
         stream.close()

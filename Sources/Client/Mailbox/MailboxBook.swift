@@ -64,7 +64,7 @@ package struct MailboxBook: Equatable, Sendable {
 
     package func has(_ id: String) -> Bool { seen.contains(ByteText(id)) }
 
-    /// Another mailbox's messages are other ones.
+    /// Uses this access from now on. Another mailbox's messages are other ones: then none counts as seen.
     package mutating func use(_ access: Access) {
         if !access.url.hasSameBytes(as: self.access.url) { seen = [] }
         self.access = access
@@ -123,7 +123,7 @@ package struct MailboxBook: Equatable, Sendable {
         ]
     }
 
-    /// `nil`: it is none.
+    /// Reads a book; `nil`: the JSON is none.
     package init?(_ json: JSON) {
         guard json["version"]?.integer == MailboxBook.version,
             let token = json["pairingToken"]?.string.flatMap({ try? PairingToken($0) }),
@@ -141,7 +141,7 @@ package struct MailboxBook: Equatable, Sendable {
 }
 
 extension MailboxBook.Entry {
-    /// Whether it was sent before an ERASE of that date, or has no date and may have been.
+    /// Whether an entry was sent before an ERASE of that date, or has no date and may have been.
     fileprivate func isErased(by date: Int64) -> Bool {
         // The node's own word, which may be any number.
         let taken = min(max(0, time), 1 << 40) * 1000

@@ -6,10 +6,10 @@ package enum MailboxEvent: Equatable, Sendable {
     /// The beginning: what lies there follows.
     case open
     case message(MailboxNote)
-    /// Nothing to show.
+    /// The event has nothing to show.
     case other
 
-    /// `nil`: it is no line of ntfy's.
+    /// Reads a line; `nil`: it is no line of ntfy's.
     package init?(_ line: String) {
         guard let json = try? JSON(Array(line.utf8)), let event = json["event"]?.string?.name() else {
             return nil
@@ -38,7 +38,7 @@ package struct MailboxNote: Equatable, Sendable {
     package let time: Int64
     /// Encrypted, but for what the node itself has to say, and for what was published.
     package let text: String
-    /// `nil`: it is Bisq's or the node's.
+    /// The publisher's name and title; `nil`: the message is Bisq's or the node's.
     package let published: Published?
 
     /// Whose text it is, where it is one of the mailbox's owner.

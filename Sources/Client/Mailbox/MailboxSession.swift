@@ -11,7 +11,7 @@ package final class MailboxSession {
         case closed
         /// The connection broke.
         case lost
-        /// Nothing came for so long.
+        /// Nothing came for this time.
         case silent(after: Duration)
         /// The bytes are not ntfy's.
         case unreadable
@@ -28,7 +28,7 @@ package final class MailboxSession {
     private let socket: WebSocket
     private let pingInterval: Duration
     private let patience: Duration
-    /// False: it could not be kept or shown.
+    /// Takes an event; false: it could not be kept or shown.
     private let take: @EventLoop (MailboxEvent) async -> Bool
     private var items: [Item] = []
     private var end: End?
@@ -40,9 +40,11 @@ package final class MailboxSession {
     /// Items that wait before no more is read.
     private static let most = 64
 
+    /// Makes a session.
+    ///
     /// - Parameters:
     ///   - pingInterval: between the pings by which a dead connection is found.
-    ///   - patience: for the answer to one.
+    ///   - patience: for the answer to a ping.
     package init(
         _ socket: WebSocket, pingInterval: Duration, patience: Duration,
         take: @escaping @EventLoop (MailboxEvent) async -> Bool
@@ -79,7 +81,7 @@ package final class MailboxSession {
         return end ?? .lost
     }
 
-    /// The message that is being taken is the last.
+    /// Stops the session: the message that is being taken is the last.
     package func stop() { finish(.stopped) }
 
     private func add(_ item: Item) {
@@ -115,7 +117,7 @@ package final class MailboxSession {
         return items.removeFirst()
     }
 
-    /// A connection through Tor can be dead without a sign of it.
+    /// Looks whether the connection still lives: a connection through Tor can be dead without a sign of it.
     private func look() {
         guard !isPaused else {
             // Nothing is read, so that nothing could be heard.

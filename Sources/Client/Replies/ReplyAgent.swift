@@ -29,7 +29,7 @@ package struct ReplyAgent: Sendable {
     private let toBisq: ReplyChannel
     private let token: PairingToken
 
-    /// - Parameter kinds: What something is configured for.
+    /// Makes an agent. `kinds` are those for which something is configured.
     package init(_ token: PairingToken, kinds: Set<String>, window: ReplyWindow) {
         self.kinds = kinds
         self.window = window
@@ -37,7 +37,7 @@ package struct ReplyAgent: Sendable {
         self.token = token
     }
 
-    /// - Parameter now: Milliseconds since 1970.
+    /// Returns the verdict on a reply at this time, in milliseconds since 1970.
     package mutating func verdict(on sealed: [UInt8], at now: Int64) -> Verdict {
         do throws(ReplyFault) {
             let reply = try toBisq.open(sealed)

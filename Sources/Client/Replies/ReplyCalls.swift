@@ -11,7 +11,7 @@ package struct ReplyCalls: Sendable {
     /// Bytes of an answer: 16 replies in Base64.
     private static let longestAnswer = 65_536
 
-    /// - Parameter token: Its device token is the mailbox's address.
+    /// Makes the calls of a channel. The token's device token is the mailbox's address.
     package init(_ channel: ReplyChannel, of token: PairingToken) {
         path = "/v1/replies/\(channel.id)"
         address = token.deviceToken
@@ -24,6 +24,8 @@ package struct ReplyCalls: Sendable {
         return request
     }
 
+    /// Returns the request that fetches replies.
+    ///
     /// - Parameters:
     ///   - acknowledged: The number of the last reply that was taken; 0: none.
     ///   - seconds: How long the node may wait for one to come.

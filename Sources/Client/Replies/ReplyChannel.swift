@@ -56,7 +56,7 @@ package struct ReplyChannel: Sendable {
         try seal(reply, nonce: randomBytes(ReplyChannel.nonceLength))
     }
 
-    /// - Parameter nonce: 12 bytes, never twice.
+    /// Encrypts a reply; `nonce` is 12 bytes, never used twice.
     func seal(_ reply: PhoneReply, nonce: [UInt8]) throws(CryptoError) -> [UInt8] {
         ReplyChannel.version + nonce
             + (try AES256GCM.seal(
