@@ -6,7 +6,7 @@ package enum PeerError: Error, Equatable, CustomStringConvertible {
     /// The node said that it closes, and why.
     case closedByNode(PeerClose?)
     case connectionEnded(StreamEnd)
-    /// This side closed.
+    /// The connection was closed by this side.
     case closed
     case noAnswer(after: Duration)
     /// The node's bytes are no frames of the peer wire.

@@ -7,7 +7,7 @@ package struct ReplyAgent: Sendable {
         case act(PhoneReply)
         /// Nothing is configured for its kind.
         case unknown(PhoneReply)
-        /// Neither done nor answered: it may be anybody's.
+        /// The reply is neither acted upon nor answered: it may be anybody's.
         case drop(ReplyFault)
     }
 

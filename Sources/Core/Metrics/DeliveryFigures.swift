@@ -1,17 +1,18 @@
 /// Counts of one door since the start of the process. Nothing here is about one device.
 package struct DoorFigures: Equatable, Sendable {
     package var stored = 0
-    /// Sent at once, and at their end before they were stored: never stored.
+    /// The notifications that were sent at once, and were at
+    /// their end before they were stored: they never are.
     package var unstored = 0
     /// Repetitions of what was stored before.
     package var duplicates = 0
-    /// No room for this device.
+    /// Submissions for whose device there was no room.
     package var busyDevice = 0
-    /// No room in the node, or its outbox fails, or it is stopping.
+    /// Submissions that were turned away because the node was full, its outbox failed, or it was stopping.
     package var busyNode = 0
     /// Notifications for nobody, by which somebody sees whether the way works, that were refused here.
     package var probes = 0
-    /// Refused before anything was stored, by reason word.
+    /// Submissions that were refused before anything was stored, by reason word.
     package var refused = WordCounts()
     /// The time from the submission to its first receipt, whatever that says.
     package var receiptTime = Histogram()
@@ -37,7 +38,7 @@ package struct LaneFigures: Equatable, Sendable {
     package var tokensDead = WordCounts()
     /// Notifications for nobody, by which somebody sees whether the way works, that the gateway has refused as it should.
     package var probes = 0
-    /// Monotonic nanoseconds of the last one; `nil`: none yet.
+    /// Monotonic nanoseconds of the last notification for nobody; `nil`: none yet.
     package var lastProbe: Int64?
     /// Times that a notification was handed to the gateway.
     package var attempts = 0
@@ -45,8 +46,9 @@ package struct LaneFigures: Equatable, Sendable {
     package var deferred = WordCounts()
     /// The time from the submission to the gateway's yes.
     package var deliveryTime = Histogram()
-    /// Monotonic nanoseconds of the last delivery, and of the gateway's last word on any notification; `nil`: none yet.
+    /// Monotonic nanoseconds of the last delivery; `nil`: none yet.
     package var lastDelivery: Int64?
+    /// Monotonic nanoseconds of the gateway's last word on any notification; `nil`: none yet.
     package var lastJudgement: Int64?
 
     package init() {}

@@ -5,7 +5,8 @@ package struct GatewayFigures: Equatable, Sendable {
     package var connectionsOpened = 0
     /// Whether there is no connection because nothing waits for one.
     package var isResting = false
-    /// Ended without having answered a request soon after they were opened, or never opened.
+    /// Connections that ended soon after they were opened without having
+    /// answered a request, or that were never opened.
     package var connectionFailures = 0
     /// GOAWAY frames by their word; `-` where there was none.
     package var goAways = WordCounts()

@@ -9,7 +9,8 @@ package struct Histogram: Equatable, Sendable {
         30_000_000_000, 60_000_000_000, 300_000_000_000, 1_800_000_000_000, 7_200_000_000_000,
     ]
 
-    /// One for each bound, and one more.
+    /// The counts of the times up to each bound and above the bound
+    /// before; the last is of those above all bounds.
     package private(set) var counts: [Int]
     /// Nanoseconds, of all together.
     package private(set) var sum: Int64 = 0

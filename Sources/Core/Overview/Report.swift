@@ -88,7 +88,7 @@ package struct Report: Equatable, Sendable {
 
     /// The places for connections of one kind of door.
     package struct Places: Equatable, Sendable {
-        /// Whoever holds as many is one of few.
+        /// The number of places from which on a circuit or an address counts among the few that hold many.
         package static let few = 8
 
         /// The name that the settings have for these places.
@@ -204,8 +204,9 @@ package struct Report: Equatable, Sendable {
     /// Bytes in the buffers of all connections.
     package var bufferBytes = 0
     package var bufferBytesLimit = 0
-    /// Circuits that tor was asked to close, and peers that went without a word, within the last minute.
+    /// Circuits that tor was asked to close within the last minute.
     package var closedCircuits = 0
+    /// Peers that went without a word within the last minute.
     package var lostPeers = 0
     package var httpRequests = 0
     /// The number of HTTP answers by status.
@@ -284,7 +285,7 @@ package struct OnionReport: Equatable, Sendable {
     package var isPublished = false
     /// One of ``states``.
     package var state = "connecting"
-    /// How it stands, in words.
+    /// The state of the onion service, in words.
     package var sentence = ""
     package var qrCode: Modules?
 

@@ -1,7 +1,7 @@
 extension Report {
     /// A database that several nodes can use.
     package struct Shared: Equatable, Sendable {
-        /// One that the database knows.
+        /// A node that the database knows.
         package struct Node: Equatable, Sendable {
             package var number: Int
             /// The name of its machine.
@@ -43,9 +43,9 @@ extension Report {
         package var nodes: [Node] = []
         package var withoutOwner = 0
         package var withoutOwnerFor: Duration?
-        /// The number of nodes that did not give up their shards; ``mayRepeat`` is how many notifications they may have
-        /// begun to send.
+        /// The number of nodes that did not give up their shards.
         package var takeOvers = 0
+        /// The number of notifications that those nodes may have begun to send.
         package var mayRepeat = 0
         /// The median time of a commit within the last minute; `nil`: there was none.
         package var medianCommit: Duration?

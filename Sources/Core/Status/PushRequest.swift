@@ -63,7 +63,7 @@ package struct PushRequest: Equatable, Sendable {
 package enum PushResult: UInt8, Equatable, Sendable {
     /// No result: an entry without a type gets none.
     case untold = 0
-    /// Handed over, or filtered: a sender must not be able to tell a block.
+    /// The entry is handed over or filtered: a sender must not be able to tell a block.
     case accepted = 1
     case wrongToken = 2
     case notRegistered = 3

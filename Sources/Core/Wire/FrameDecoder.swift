@@ -21,7 +21,7 @@ package struct FrameDecoder {
     package enum Frame {
         /// The frame is in the bytes of this read.
         case within(Range<Int>)
-        /// Put together from several reads.
+        /// The frame is put together from several reads.
         case assembled([UInt8])
     }
 
@@ -31,9 +31,9 @@ package struct FrameDecoder {
     private var state = State.prefix(value: 0, size: 0)
 
     private enum State {
-        /// Some bytes of a length, as far as they say.
+        /// The first bytes of a length, as far as they say.
         case prefix(value: UInt64, size: Int)
-        /// Some bytes of a body of `length`, at least one of which is still to come.
+        /// The first bytes of a body of `length`, at least one of which is still to come.
         case body([UInt8], length: Int)
     }
 

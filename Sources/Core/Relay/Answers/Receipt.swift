@@ -40,7 +40,7 @@ package enum Busy: Equatable, Sendable {
 package enum Ending: Equatable, Sendable {
     /// The gateway has taken responsibility.
     case delivered
-    /// Never stored, or refused by the gateway.
+    /// The notification was never stored, or the gateway refused it.
     case refused(reason: Reason, detail: String? = nil)
     /// The device token is dead.
     case tokenDead(reason: Reason, detail: String? = nil)

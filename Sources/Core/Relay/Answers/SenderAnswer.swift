@@ -44,7 +44,7 @@ package enum FailureKind: Equatable, Sendable {
     /// Relays hand it around.
     case loop
     case expired
-    /// There is no room where it would be kept until it is fetched.
+    /// There is no room where the notification would be kept until it is fetched.
     case full
     case other
 }

@@ -6,9 +6,9 @@
 /// If nodes share a store, each commit costs all of them: it has to prove a lease and to reach a disk. Then one that has
 /// nothing but ends, for which no notification waits, gathers first.
 struct CommitPace {
-    /// However long the last one took.
+    /// The longest rest after a commit, however long the commit took.
     static let longestRest: Duration = .milliseconds(2)
-    /// How long ends wait for others where nodes share a store.
+    /// The time for which ends wait for others where nodes share a store.
     static let gathering: Duration = .milliseconds(10)
     /// Whether other nodes use the store at this time.
     var isShared = false

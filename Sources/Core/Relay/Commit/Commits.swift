@@ -31,9 +31,10 @@ struct Commits: Sendable {
     private let mostLookups: Int
     /// Lanes of devices that the next commit puts into the backlog.
     private var shelving: [Int] = []
-    /// Devices put there since the last commit began, and since the one before, with the time when they are due (ms since
+    /// Devices put into the backlog since the last commit began, with the time when they are due (ms since
     /// 1970): what was on its way into the outbox follows them.
     private var shelved: [Digest: Int64] = [:]
+    /// The devices that were put into the backlog between that and the commit before.
     private var shelvedBefore: [Digest: Int64] = [:]
     /// The number of the operator's moves that are not in the outbox yet.
     private var moves = 0

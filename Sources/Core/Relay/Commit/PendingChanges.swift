@@ -2,9 +2,10 @@
 /// is taken.
 struct PendingChanges: Sendable {
     private var changes: [OutboxChange] = []
-    /// The endings since the changes were taken last; ``earlierEndings`` has those between that and the time before. A
-    /// repetition that was stored before the end of its first gets its answer from here: the outbox didn't know yet.
+    /// The endings since the changes were taken last. A repetition that was stored before the end of its
+    /// first gets its answer from here: the outbox didn't know yet.
     private var endings = SequenceTable<Ending>()
+    /// The endings between that and the time before.
     private var earlierEndings = SequenceTable<Ending>()
 
     /// Notifications that were delivered before they were stored. They can wait for other changes, and go before them all:

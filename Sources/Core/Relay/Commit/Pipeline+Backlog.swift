@@ -281,7 +281,7 @@ extension Pipeline {
         delivery.tidyLane(lane)
     }
 
-    /// Whoever is put off for no longer stays in memory.
+    /// The shortest time for which a device is put off that goes back into the backlog.
     private static let leastAbsence: Duration = .seconds(1)
     private static let shelvedAtOnce = 128
     private static let sweptAtOnce = 256

@@ -96,7 +96,7 @@ struct Kept: Sendable {
     }
 }
 
-/// How one ended that a gateway kept.
+/// The end of a notification that a gateway kept.
 package struct KeptEnd: Equatable, Sendable {
     package let sequence: Int64
     package let ending: Ending

@@ -119,9 +119,9 @@ package enum Patience: Sendable {
 enum Writing: Sendable {
     /// The notification was not sent before: the outbox has it, or gets it before anything is sent.
     case first
-    /// Nobody has it but the memory and its gateway.
+    /// The notification is nowhere but in memory and at its gateway.
     case behind
-    /// Nobody has it but the memory and its gateway, and it is on its way into the outbox.
+    /// The notification is nowhere but in memory and at its gateway, and is on its way into the outbox.
     case late
     /// The notification won't be in the outbox, which knew its identity after all. Its gateway has it still.
     case never

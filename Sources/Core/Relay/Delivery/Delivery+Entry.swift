@@ -47,7 +47,7 @@ extension Delivery {
         var isElsewhere = false
         var state = State.storing
         var writing = Writing.first
-        /// The one behind it in the queue of its token.
+        /// The notification behind this one in the queue of its token.
         var next: Slot?
         /// The notification; `nil` while it is only on disk.
         var body: Notification?

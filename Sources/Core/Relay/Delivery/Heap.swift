@@ -19,13 +19,13 @@ struct Heap<Element: Comparable & Sendable>: Sendable {
         }
     }
 
-    /// Lets go of all others, in time linear but for a sort.
+    /// Removes all elements but those that are kept, in time linear but for a sort.
     mutating func keep(where isKept: (Element) -> Bool) {
         // What is sorted is a heap.
         elements = elements.filter(isKept).sorted()
     }
 
-    /// Puts others in their places, in time linear but for a sort.
+    /// Changes all elements, in time linear but for a sort.
     mutating func change(_ change: (Element) -> Element) { elements = elements.map(change).sorted() }
 
     mutating func removeFirst() -> Element {

@@ -90,8 +90,9 @@ package struct Lane: Sendable {
     private(set) var pause = LanePause()
     /// Pauses in a row without an answer between them.
     var failures: Int { pause.count }
-    /// Monotonic nanoseconds before which the gateway surely wants nothing, and before which it may not want any.
+    /// Monotonic nanoseconds before which the gateway surely wants nothing.
     private(set) var askedUntil: Int64 = 0
+    /// Monotonic nanoseconds before which the gateway may want nothing.
     private var wishedUntil: Int64 = 0
     /// Whether the witnesses against the gateway proved wrong, and it is not known yet whether they fail alone.
     private var isRefuted = false
@@ -104,14 +105,16 @@ package struct Lane: Sendable {
     /// The time since when the lane is blocked, in monotonic nanoseconds; `nil` as the reason.
     package private(set) var blockedSince: Int64?
 
-    /// Whatever a gateway's back-off has come to, and for one device that is blocked alone.
+    /// The longest pause, whatever the back-off has come to.
     static let longestPause: Duration = .seconds(60)
+    /// The shortest wait of a device that is blocked alone.
     static let shortestBlock: Duration = .seconds(60)
     /// The number of suspended notifications up to which all are tried again by themselves; of more, each the
     /// more rarely.
     static let fewSuspended = 48
 
-    /// The number that may wait, and that a sender may bring, before the sender's share is looked at.
+    /// The number of notifications that may wait, and that a
+    /// sender may bring, before the sender's share counts.
     private static let uncounted = Admission.leastShare / 4
 
     mutating func take(_ size: Int, from sender: SenderID?) {

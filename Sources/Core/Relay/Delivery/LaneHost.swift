@@ -58,6 +58,6 @@ package struct LaneHost: Hashable, Sendable, CustomStringConvertible {
 
     package func hash(into hasher: inout Hasher) { hasher.combine(name) }
 
-    /// Never an origin.
+    /// The host's name, or that of ``others`` in place of an origin.
     package var description: String { isOrigin ? LaneHost.others.name : name }
 }

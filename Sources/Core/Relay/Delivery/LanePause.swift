@@ -19,8 +19,9 @@ struct LanePause: Sendable {
     /// Tries of the next probe.
     private var probes = LanePause.fewTries
 
-    /// The longest time from the beginning of a pause to its first probe; ``nextProbe`` is the time from one to the next.
+    /// The longest time from the beginning of a pause to its first probe.
     static let firstProbe: Duration = .seconds(6)
+    /// The time from a probe to the next.
     static let nextProbe: Duration = .seconds(12)
     /// Tries at the end of the first pause, and in the middle of each. Twice as many each time, up to ``mostTries``.
     static let fewTries = 3

@@ -13,8 +13,9 @@ package struct LaneTrouble: Equatable, Sendable {
         case recovered(attempts: Int, after: Duration)
     }
 
-    /// Attempts in a row that are trouble when they lasted for ``lasting``, and those that are in any case.
+    /// The number of attempts in a row that are trouble when they lasted for ``lasting``.
     static let few = 3
+    /// The number of attempts in a row that are trouble in any case.
     static let many = 20
     static let lasting: Duration = .seconds(5)
     static let interval: Duration = .seconds(600)

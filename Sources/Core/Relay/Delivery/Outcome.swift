@@ -33,7 +33,7 @@ package enum Outcome: Equatable, Sendable {
 /// Why an attempt is put off, and what else waits with it.
 package struct Deferral: Equatable, Sendable {
     package enum Scope: Equatable, Sendable {
-        /// This notification, and those behind it for the same device.
+        /// The deferral is of this notification, and those behind it for the same device.
         case device
         /// The deferral is of this notification, and of all of the lane once ``witnesses`` devices have
         /// failed so: its host is overloaded or away.

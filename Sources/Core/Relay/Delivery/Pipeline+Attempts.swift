@@ -4,9 +4,9 @@ import Encodings
 extension Pipeline {
     enum Step: Equatable, Sendable {
         case send(Handle, Notification)
-        /// The next ones are on disk only.
+        /// The next notifications are on disk only.
         case load([Int64])
-        /// This one came to its end without being sent, or waits for the clock.
+        /// The notification came to its end without being sent, or waits for the clock.
         case ended
         /// Nothing before this time (monotonic nanoseconds).
         case wait(until: Int64)
@@ -14,7 +14,7 @@ extension Pipeline {
         case idle
     }
 
-    /// Sends what a lane has.
+    /// Sends the notifications of a lane.
     ///
     /// - Parameters:
     ///   - room: How many its gateway takes.

@@ -7,11 +7,11 @@
 /// Each time such witnesses prove wrong it takes twice as many for a while.
 package struct Suspicion<Device: Hashable & Sendable>: Sendable {
     enum Finding: Equatable, Sendable {
-        /// Others have been answered since it failed first.
+        /// The device failed before, and others have been answered since.
         case alone
-        /// Nobody has.
+        /// The device failed before, and no other has been answered since.
         case again
-        /// Nor before it: it is a witness.
+        /// The device had not failed: it is a witness.
         case news
     }
 
@@ -32,7 +32,8 @@ package struct Suspicion<Device: Hashable & Sendable>: Sendable {
     /// Monotonic nanoseconds at which witnesses last proved wrong.
     private var doubtedAt: Int64 = 0
 
-    /// Whoever has more devices that fail is suspected anew.
+    /// The most devices, and the most senders, that are remembered. With
+    /// more devices that fail, all are suspected anew.
     static var most: Int { 4096 }
     /// The number of devices of one sender that count as another sender.
     private static var devicesPerSender: Int { 8 }

@@ -32,7 +32,7 @@ package struct UpstreamOrder<Device: Hashable & Sendable>: Sendable {
         self.firstPause = firstPause
     }
 
-    /// There always is one.
+    /// The first upstream that is not set aside. There always is one.
     package var active: Int { places.firstIndex { $0.awayUntil == nil } ?? 0 }
 
     package func isAside(_ index: Int) -> Bool { places[index].awayUntil != nil }

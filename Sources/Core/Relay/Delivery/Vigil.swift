@@ -18,7 +18,7 @@ package struct Vigil: Equatable, Sendable {
     package private(set) var isSilent = false
     private var lastSilence: Int64?
 
-    /// One that comes and goes rings no more often than this.
+    /// The shortest time in milliseconds between two rings for somebody who comes and goes.
     static let quiet: Int64 = 3_600_000
     /// The most intervals until somebody silent is asked again: it is asked more and more rarely.
     private static let longestPause = 6

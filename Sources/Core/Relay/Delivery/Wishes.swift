@@ -66,7 +66,7 @@ struct Wishes: Sendable {
         for token in wishes.keys.filter(isLost) { end(token) }
     }
 
-    /// Lets one go before its time.
+    /// Ends a wish before its time.
     mutating func end(_ token: Digest) {
         guard let wish = wishes.removeValue(forKey: token) else { return }
         counts[wish.lane]? -= 1

@@ -231,7 +231,7 @@ package struct Admission: Sendable {
         accounts[token]?.shelved += 1
     }
 
-    /// Counts the end of one that was on disk only.
+    /// Counts the end of a notification that was on disk only.
     mutating func releaseShelved(size: Int) {
         waiting -= 1
         waitingBytes -= size

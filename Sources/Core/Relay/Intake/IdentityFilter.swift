@@ -51,8 +51,9 @@ package struct IdentityFilter: Equatable, Sendable {
 
     private var parts: [Part] = []
 
-    /// The least number of words in one part; ``most`` is the highest. Both are powers of two.
+    /// The least number of words in one part, a power of two.
     private static let least = 1 << 12
+    /// The most words in one part, a power of two.
     private static let most = 1 << 18
     /// The most identities, as many as the outbox keeps: beyond that the oldest part goes.
     private static let mostInAll = 2_000_000

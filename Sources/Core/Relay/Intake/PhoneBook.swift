@@ -39,8 +39,9 @@ package struct PhoneBook: Equatable, Sendable {
     package static let aliasLengths = 100...300
     /// Bytes of a name.
     package static let longestName = 64
-    /// Phones in all, and of one name: as many notifications one to an alias becomes.
+    /// The most phones.
     package static let mostPhones = 1000
+    /// The most phones of a name: a notification to an alias becomes one for each.
     package static let mostPhonesOfName = 10
 
     /// The phones in the order of their numbers.
@@ -84,7 +85,7 @@ package struct PhoneBook: Equatable, Sendable {
 
     /// Why the book does not take a change.
     package enum Refusal: Error, Equatable, Sendable {
-        /// There are ``mostPhones`` in it.
+        /// The book has ``mostPhones``.
         case full
         /// The name has ``mostPhonesOfName``.
         case nameIsFull

@@ -56,7 +56,7 @@ extension Pipeline {
 
     // MARK: Into the outbox
 
-    /// Stores those whose time is over.
+    /// Stores the notifications that went out before they were stored and whose time is over.
     mutating func storeDue(at now: Instant) {
         while let slot = unstored.takeDue(at: now.monotonicNanoseconds) {
             let entry = delivery.entries[slot]

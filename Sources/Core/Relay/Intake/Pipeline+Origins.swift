@@ -13,8 +13,9 @@ extension Pipeline {
     private static let originsPerGateway = 3
     /// The most of an app's lanes that one sender may have brought; senders without an identity have half of all together.
     private static let mostBySender = 8
-    /// How many give way to those that wait for a gateway, at most and every few seconds, and how long each has had it.
+    /// The most lanes that give way, every few seconds, to lanes that wait for a gateway.
     private static let turnsAtOnce = 16
+    /// The least time for which a lane has its gateway before it gives way so.
     private static let turn: Duration = .seconds(60)
 
     private var mostOrigins: Int { Pipeline.originsPerGateway * originsPerApp }

@@ -22,14 +22,14 @@ package struct Rate: Equatable, Sendable {
         tolerance = Int64(interval * Double(burst - 1))
     }
 
-    /// Nanoseconds until one more may come; 0: now.
+    /// Returns the nanoseconds until one more use may come; 0: now.
     package func delay(after use: Use, at now: Int64) -> Int64 { max(0, use.until - tolerance - now) }
 
     package func add(_ count: Int = 1, to use: inout Use, at now: Int64) {
         use.until = max(use.until, now) + Int64(Double(count) * interval)
     }
 
-    /// Counts one more if it may come now.
+    /// Counts one more use if it may come now.
     ///
     /// - Returns: Nanoseconds until it may; 0: it is counted.
     package func take(from use: inout Use, at now: Int64) -> Int64 {

@@ -46,7 +46,7 @@ package struct Submission: Equatable, Sendable {
     package var patience = Patience.none
     /// Whether the submission is for one of the phones of an alias: see ``Recipient/isOfAlias``.
     var isOfAlias = false
-    /// Whose it is, set by the endpoint; `nil`: the node's own.
+    /// The sender, set by the endpoint; `nil`: the node itself.
     package var sender: SenderID?
 
     package init(

@@ -68,9 +68,11 @@ package struct Mailbox: Equatable, Sendable {
         self.publishers = publishers
     }
 
-    /// Mailboxes in all, as many topics of UnifiedPush, and readers and publishers of one.
+    /// The most mailboxes, and the most topics of UnifiedPush.
     package static let most = 1000
+    /// The most readers of a mailbox.
     package static let mostReaders = 10
+    /// The most publishers of a mailbox.
     package static let mostPublishers = 20
     /// Topics of UnifiedPush of one reader.
     package static let mostPushTopics = 50
@@ -84,13 +86,14 @@ package struct MailboxMessage: Equatable, Sendable {
     /// The number of a message; a later one has a higher number, also after a restart. 0: not stored yet.
     package let number: Int64
     package let id: String
-    /// Milliseconds since 1970, as the next.
+    /// Milliseconds since 1970.
     package let acceptedAt: Int64
+    /// Milliseconds since 1970.
     package let expiresAt: Int64
     package let isUrgent: Bool
     /// The text as the sender encrypted it; of one that was published, as the endpoint sealed it.
     package let text: String
-    /// The one before with the same goes.
+    /// The name by which the message replaces an earlier message with the same name.
     package let replaces: String?
     /// Whether the message is a publisher's, not Bisq's.
     package let isPublished: Bool

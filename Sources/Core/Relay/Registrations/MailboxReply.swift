@@ -10,7 +10,7 @@ package struct MailboxReply: Equatable, Sendable {
         self.sealed = sealed
     }
 
-    /// Bytes of one that is taken; those of today have 1,309 at most.
+    /// The most bytes of a reply that is taken; those of today have 1,309 at most.
     package static let longest = 2048
     /// Milliseconds that it lies here; for longer it is good for nothing.
     package static let life: Int64 = 600_000

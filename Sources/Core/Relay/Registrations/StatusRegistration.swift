@@ -32,7 +32,7 @@ package enum StatusRegistration {
 
     package enum PutResult: Equatable, Sendable {
         case stored
-        /// There is one of this version, or of a higher one.
+        /// There is a registration of this version, or of a higher one.
         case stale
         /// There is no room for more phones.
         case full

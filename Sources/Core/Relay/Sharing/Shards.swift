@@ -1,5 +1,5 @@
-/// Some of the 256 parts into which all devices fall, by the first byte of their digests: the nodes of a shared store
-/// divide them among themselves.
+/// A set of the 256 parts into which all devices fall, by the first byte of their digests: the nodes of a
+/// shared store divide them among themselves.
 package struct Shards: Equatable, Sendable {
     package static let total = 256
     package static let none = Shards(low: 0, high: 0)

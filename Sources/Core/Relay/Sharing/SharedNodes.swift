@@ -2,8 +2,9 @@ import Encodings
 
 /// The figures that a node of a shared store gives the others of itself, with each of its commits.
 package struct NodeFigures: Equatable, Sendable {
-    /// Notifications that wait for it to send them, and their bytes.
+    /// Notifications that wait for the node to send them.
     package var waiting = 0
+    /// Bytes of the notifications that wait.
     package var bytes = 0
     /// Milliseconds since 1970; `nil`: nothing waits, or it is not known.
     package var oldestAcceptedAt: Int64?

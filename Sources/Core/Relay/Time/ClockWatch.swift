@@ -40,8 +40,9 @@ struct ClockWatch {
     static let proof: Duration = .seconds(600)
 
     private var offset: Int64
-    /// Monotonic nanoseconds since when it has stood, and when it was set: `nil`: never that is known of.
+    /// Monotonic nanoseconds since when the clock has stood.
     private var standsSince: Int64
+    /// Monotonic nanoseconds at which the clock was set; `nil`: never that is known of.
     private var setAt: Int64?
     /// ``offset`` as it was trusted last.
     private(set) var trustedOffset: Int64
@@ -99,7 +100,7 @@ struct ClockWatch {
         trustIfNear()
     }
 
-    /// Whether what it calls older than that is older.
+    /// Whether what the clock calls older than that is older.
     func hasStood(for time: Duration, at now: Int64) -> Bool {
         !isDoubted && setAt.map { now - $0 > time.nanoseconds } ?? true
     }

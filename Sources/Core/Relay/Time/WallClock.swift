@@ -67,7 +67,7 @@ struct WallClock: Sendable {
     /// Whether the clock is doubted: nothing ends or is forgotten yet because of what it says.
     var isDoubted: Bool { doubtOffset != nil }
 
-    /// Whether what it calls older than that is older.
+    /// Whether what the clock calls older than that is older.
     func hasStood(for time: Duration, at now: Instant) -> Bool {
         !isDoubted && watch?.hasStood(for: time, at: now.monotonicNanoseconds) ?? false
     }
