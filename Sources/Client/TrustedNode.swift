@@ -6,7 +6,7 @@ import Reactor
 
 /// A device as Bisq 2's trusted node registers it (`RegisterDeviceRequest.java`).
 package struct TrustedNodeDevice: Equatable, Sendable {
-    /// The node's key for it: the same again replaces it.
+    /// The node's key for the device: a device with the same key replaces it.
     package var id: String
     /// The device token; for `ANDROID` any text of 100 to 300 characters.
     package var deviceToken: String

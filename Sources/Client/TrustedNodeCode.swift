@@ -24,7 +24,7 @@ package struct TrustedNodeCode: Equatable, Sendable {
 
     package enum Fault: Error, Equatable, CustomStringConvertible {
         case notACode
-        /// The node does not let it register devices.
+        /// The node does not let the code register devices.
         case noPermission
 
         package var description: String {

@@ -31,7 +31,7 @@ package struct MailboxBook: Equatable, Sendable {
         package var pairingToken: PairingToken
         /// `http://<address>/<topic>`.
         package var url: String
-        /// Empty for a mailbox that everybody may read.
+        /// The token of a reader; empty for a mailbox that everybody may read.
         package var token: String
 
         package init(pairingToken: PairingToken, url: String, token: String) {

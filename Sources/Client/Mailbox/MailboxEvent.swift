@@ -41,7 +41,7 @@ package struct MailboxNote: Equatable, Sendable {
     /// The publisher's name and title; `nil`: the message is Bisq's or the node's.
     package let published: Published?
 
-    /// Whose text it is, where it is one of the mailbox's owner.
+    /// The publisher and title of a text of the mailbox's owner.
     package struct Published: Equatable, Sendable {
         package let publisher: String
         package let title: String

@@ -44,7 +44,7 @@ package struct ReceivedMessage: Equatable, Sendable {
     package let title: String
     /// The text, at most 4,000 bytes. It may have lines.
     package let message: String
-    /// Empty where it is about no trade.
+    /// The id of the trade; empty where the message is about no trade.
     package let tradeID: String
     /// Milliseconds since 1970; 0: not known.
     package let sentDate: Int64

@@ -5,7 +5,7 @@ package struct ReplyAgent: Sendable {
     package enum Verdict: Equatable, Sendable {
         /// The reply is to be acted upon, once the window is on the disk.
         case act(PhoneReply)
-        /// Nothing is configured for its kind.
+        /// Nothing is configured for the reply's kind.
         case unknown(PhoneReply)
         /// The reply is neither acted upon nor answered: it may be anybody's.
         case drop(ReplyFault)

@@ -45,10 +45,10 @@ package struct History: Equatable, Sendable {
 
     /// One minute that something happened in.
     package struct Minute: Equatable, Sendable {
-        /// How many minutes ago it was: 0 is the present one.
+        /// The number of minutes since then: 0 is the present minute.
         package var age: Int64
         package var totals: Totals
-        /// The most that waited.
+        /// The most notifications that waited within the minute.
         package var waiting: Int
 
         package init(age: Int64, totals: Totals, waiting: Int) {

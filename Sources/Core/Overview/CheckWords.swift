@@ -27,7 +27,7 @@ extension Check {
         }
     }
 
-    /// The article that says more about it.
+    /// The article that says more about the check.
     package var article: String {
         if name.hasSuffix(Check.certificateSuffix) { return "WhenThingsBreak" }
         return switch name {

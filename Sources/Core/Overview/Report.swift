@@ -30,7 +30,7 @@ package struct Report: Equatable, Sendable {
         package var figures = LaneFigures()
         /// The fault that the operator has to mend, in the service's word; `nil`: none.
         package var blockedReason: String?
-        /// The advice of its service about that; `nil`: nothing more.
+        /// The advice of the lane's service about ``blockedReason``; `nil`: nothing more.
         package var blockedAdvice: String?
         /// The advice of its service about the reason why the gateway wants nothing for a while; `nil`: nothing more.
         package var wishAdvice: String?

@@ -4,17 +4,18 @@ extension Report {
         /// A node that the database knows.
         package struct Node: Equatable, Sendable {
             package var number: Int
-            /// The name of its machine.
+            /// The name of the node's machine.
             package var name: String
             package var version: String
             package var isHere: Bool
             package var isAlive: Bool
             package var shards: Int
-            /// The notifications that wait for it: as it said last, with what others have put there for it.
+            /// The notifications that wait for the node: as it
+            /// said last, with what others have put there for it.
             package var waiting: Int
             package var oldestAge: Duration?
             package var leaseAge: Duration
-            /// How far its clock is ahead of the database's.
+            /// The time by which the node's clock is ahead of the database's.
             package var clockAhead: Duration
 
             package init(

@@ -36,7 +36,7 @@ package struct PushRequest: Equatable, Sendable {
     package var entries: [PushEntry] = []
     /// The sender's own, echoed in the answer; a request without one gets none.
     package var messageID: [UInt8] = []
-    /// Whether there were more entries than these.
+    /// Whether there were more entries than those in ``entries``.
     package var isOverLimit = false
 
     /// Reads a request, and no more than `limit` of its entries.

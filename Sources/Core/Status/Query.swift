@@ -4,7 +4,7 @@ import Wire
 package struct Query: Equatable, Sendable {
     /// SHAKE-256 of the clients' keys, 64 bytes each.
     package var keyHashes: [[UInt8]] = []
-    /// Whether there were more than these.
+    /// Whether there were more hashes than those in ``keyHashes``.
     package var isOverLimit = false
 
     /// Reads a query, and no more than `limit` of its hashes.

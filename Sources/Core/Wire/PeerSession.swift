@@ -33,7 +33,7 @@ package struct PeerSession {
         private var rate = false
         private var reportedPeers = false
 
-        /// True from the second time on.
+        /// Notes that a rule was broken; true from the second time on.
         mutating func again(_ rule: Rule) -> Bool {
             switch rule {
             case .dataType: Self.set(&dataType)
@@ -146,7 +146,8 @@ package struct PeerSession {
         }
     }
 
-    /// Entries are not checked for version, capabilities and closing, and equal ones count once, as in Bisq.
+    /// Delivers the entries of a bundle. They are not checked for version, capabilities and
+    /// closing, and equal ones count once, as in Bisq.
     private mutating func deliver(_ entries: [Envelope], into turn: inout PeerTurn) {
         var seen = Set<Envelope>(minimumCapacity: entries.count)
         var hasNestedBundle = false

@@ -1,6 +1,6 @@
 /// The answers to senders, and the list of those who still listen.
 extension Pipeline {
-    /// Answers `stored` to its sender, and what else is known.
+    /// Answers `stored` to the sender of a submission, and what else is known.
     mutating func accept(_ ticket: Ticket, _ sequence: Int64, isRepetition: Bool, at now: Instant) {
         guard ticket.awaitsOutcome else {
             return answer(ticket, .stored, isRepetition: isRepetition, at: now)

@@ -150,7 +150,7 @@ extension Pipeline {
 }
 
 extension Delivery.State {
-    /// Whether neither the gateway nor the outbox has it just now.
+    /// Whether neither the gateway nor the outbox has the notification just now.
     fileprivate var mayBeGivenUp: Bool {
         switch self {
         case .queued, .ready, .postponed: true

@@ -9,11 +9,11 @@ struct Commits: Sendable {
     /// A commit on its way.
     struct Running: Sendable {
         let changes: [OutboxChange]
-        /// Whose senders wait for it.
+        /// The tickets of the submissions whose senders wait for the commit.
         let tickets: [Pipeline.Ticket]
-        /// The ends that senders hear of after it.
+        /// The ends that senders hear of after the commit.
         let untold: [(sequence: Int64, ending: Ending)]
-        /// Lanes of devices that it puts into the backlog.
+        /// Lanes of devices that the commit puts into the backlog.
         let shelving: [Int]
         let moves: Int
         /// Monotonic nanoseconds.
@@ -63,7 +63,7 @@ struct Commits: Sendable {
     var isDone: Bool { running == nil && changes.isEmpty && changes.unwritten == 0 }
     /// Whether something that the operator has moved is not in the outbox yet.
     var isMoving: Bool { moves > 0 }
-    /// Submissions of the next one and of the one that runs.
+    /// Submissions of the next commit and of that which runs.
     var submissions: [Pipeline.Ticket] { tickets + (running?.tickets ?? []) }
 
     mutating func append(_ change: OutboxChange) { changes.append(change) }

@@ -89,7 +89,7 @@ package enum StoreResult: Equatable, Sendable {
     case conflict
     /// The backlog holds as many of the device as may be.
     case tooMany
-    /// Nothing is known of it: the answer to an ``OutboxChange/lookUp(_:)`` only.
+    /// Nothing is known of the notification: the answer to an ``OutboxChange/lookUp(_:)`` only.
     case unknown
 }
 

@@ -1,7 +1,7 @@
 /// Messages in memory: what is about to be sent, and of the rest no more than the budget.
 extension Pipeline {
-    /// Bodies that ``Effect/load(_:lane:)`` asked for. Of those that are not among them the operator has taken the rows
-    /// away: they end here.
+    /// Takes the bodies that ``Effect/load(_:lane:)`` asked for. Notifications whose bodies are not among
+    /// them end here: the operator has taken their rows away.
     package mutating func loaded(
         _ bodies: [Int64: Notification], of sequences: [Int64], lane: Int, at now: Instant
     ) {

@@ -105,7 +105,8 @@ extension Pipeline {
 }
 
 extension Lane {
-    /// Whether nothing would be lost with it: no notification, and no pause that the host has asked for.
+    /// Whether nothing would be lost with the lane: no
+    /// notification, and no pause that the host has asked for.
     func canGo(at time: Int64) -> Bool {
         guard !isGone, id.host.isOrigin, count == 0, shelved == 0, !isLoading, !isClaiming else {
             return false

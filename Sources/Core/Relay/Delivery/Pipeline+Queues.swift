@@ -22,7 +22,7 @@ extension Pipeline {
         /// The time of the oldest one whose device its gateway does not want spared: the others wait as they should.
         package private(set) var oldestDueSubmittedAt: Int64?
 
-        /// Adds what is on disk only.
+        /// Adds the notifications of a lane that are on disk only.
         mutating func add(_ lane: Lane) {
             guard lane.shelved > 0, let oldest = lane.oldestShelvedAt else { return }
             add(submittedAt: oldest, isSpared: lane.claimAt > 0)

@@ -29,6 +29,6 @@ struct SequenceTable<Value: Sendable>: Sendable {
 
     mutating func removeAll(keepingCapacity: Bool) { values.removeAll(keepingCapacity: keepingCapacity) }
 
-    /// Takes over what has no value here.
+    /// Adds the values of sequence numbers that have no value here.
     mutating func add(missing others: Self) { values.merge(others.values) { present, _ in present } }
 }

@@ -45,6 +45,6 @@ package struct Vigil: Equatable, Sendable {
         return .silent(since: lastAnswer)
     }
 
-    /// How many intervals pass until it is asked again.
+    /// The number of intervals until somebody is asked again.
     package var pause: Int { isSilent ? min(Vigil.longestPause, 1 + (missed - misses) / 2) : 1 }
 }

@@ -54,7 +54,7 @@ struct Wishes: Sendable {
         return true
     }
 
-    /// Lets go what is over at that time (monotonic nanoseconds).
+    /// Ends the wishes that are over at that time (monotonic nanoseconds), and returns their devices.
     ///
     mutating func endThose(until time: Int64) -> [Digest] {
         let over = wishes.filter { $0.value.until <= time }.map(\.key)

@@ -9,11 +9,11 @@ package struct Admission: Sendable {
     package struct Limits: Equatable, Sendable {
         /// Notifications a second for one device token, on average.
         package var tokenRate = 2.0
-        /// How many of them may come at once.
+        /// The most notifications for a device token that may come at once.
         package var tokenBurst = 5
-        /// How many of one device token may wait for delivery.
+        /// The most notifications of a device token that may wait for delivery.
         package var waitingPerToken = 64
-        /// How many may wait in the whole node.
+        /// The most notifications that may wait in the whole node.
         package var waiting = 100_000
         /// Bytes of message and token that may wait in the whole node.
         package var waitingBytes = 256 << 20

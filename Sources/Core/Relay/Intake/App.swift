@@ -6,9 +6,9 @@ import Encodings
 package final class App: Sendable {
     package let name: String
     package let service: any PushService
-    /// Whether the operator gave credentials for it.
+    /// Whether the operator gave credentials for the app.
     package let isEnabled: Bool
-    /// Whose phones it rings.
+    /// The phones that the app rings.
     package let targets: Targets
 
     package enum Targets: String, CaseIterable, Sendable {

@@ -1,5 +1,5 @@
 extension String {
-    /// Whether these words occur in it, byte for byte.
+    /// Whether these words occur in the text, byte for byte.
     ///
     /// The standard library looks for a string in a string with the code of its regular expressions: a tenth of the
     /// node's size, which the node does without.

@@ -4,7 +4,7 @@ import Encodings
 package struct PhoneBook: Equatable, Sendable {
     /// A phone under its name.
     package struct Phone: Equatable, Sendable {
-        /// The book's own number for it, never given again.
+        /// The book's own number for the phone, never given again.
         package let number: Int64
         package let name: String
         package let platform: Platform

@@ -10,7 +10,7 @@ package protocol PushService: Sendable {
     /// The beginning of all its addresses, and of nobody else's: `wp1:`. Such an address goes to this service whatever app
     /// the sender names. `nil`: its apps are named, or stand in for a platform.
     var prefix: String? { get }
-    /// Whether senders may name an app of it for phones of this platform.
+    /// Whether senders may name an app of this service for phones of this platform.
     func serves(_ platform: Platform) -> Bool
     /// Returns the target of an address; `nil`: it has not the form of this service's addresses.
     func target(_ address: String, on platform: Platform) -> Target?

@@ -33,14 +33,14 @@ package struct Submission: Equatable, Sendable {
     /// The time when the app last registered this token, by the node's clock, in milliseconds since 1970;
     /// `nil` where the door keeps no registrations. A token that was called dead before then is alive.
     package var registeredAt: Int64?
-    /// How many relays have handed it on before it came here.
+    /// The number of relays that have handed the notification on before it came here.
     package var hops = 0
     /// Whether the sender comes once only: what is refused is refused at once.
     package var isNeverRepeated = false
     /// Whether the notification waits over its device's rate, and is not turned away: it comes once only, and
     /// its sender takes `stored` for an answer.
     package var mayWait = false
-    /// Whether the node itself says it (``Notice``).
+    /// Whether the notification is the node's own (``Notice``).
     package var isNotice = false
     /// How long it may be out before it is stored, where the sender awaits the outcome.
     package var patience = Patience.none

@@ -5,7 +5,7 @@ import Encodings
 /// Four capabilities lead to it, and none of them gives another: the address writes, the topic with a reader's token
 /// reads, the topic with a publisher's token publishes. Only keyed digests of them are kept.
 package struct Mailbox: Equatable, Sendable {
-    /// Whoever fetches: a phone, a desktop. Each gets everything.
+    /// A reader of a mailbox: a phone, a desktop. Each gets everything.
     package struct Reader: Equatable, Sendable {
         package let number: Int64
         package let name: String
@@ -18,7 +18,7 @@ package struct Mailbox: Equatable, Sendable {
         }
     }
 
-    /// Whoever puts texts of its own into it, and reads none: the owner's scripts and servers.
+    /// A publisher of texts of its own in a mailbox, which reads none: the owner's scripts and servers.
     package struct Publisher: Equatable, Sendable {
         package let name: String
         package let token: Digest
@@ -37,7 +37,7 @@ package struct Mailbox: Equatable, Sendable {
         case sealed
     }
 
-    /// The store's own number for it, never given again.
+    /// The store's own number for the mailbox, never given again.
     package let number: Int64
     package let name: String
     package let show: Show
@@ -47,7 +47,7 @@ package struct Mailbox: Equatable, Sendable {
     /// made by subscribing: whoever has it writes to it.
     package let isPush: Bool
     package let topic: Digest
-    /// The digest of the address by which senders write to it; `nil`: it is not read from the store.
+    /// The digest of the address by which senders write to the mailbox; `nil`: it is not read from the store.
     package let address: Digest?
     /// The readers whose acknowledgements count.
     package let readers: [Reader]
@@ -97,7 +97,7 @@ package struct MailboxMessage: Equatable, Sendable {
     package let replaces: String?
     /// Whether the message is a publisher's, not Bisq's.
     package let isPublished: Bool
-    /// The publisher for which it waits until ``acceptedAt``; `nil`: it is there at once.
+    /// The publisher for which the message waits until ``acceptedAt``; `nil`: it is there at once.
     package let delayedBy: Digest?
 
     package init(

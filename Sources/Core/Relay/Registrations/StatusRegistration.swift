@@ -36,7 +36,7 @@ package enum StatusRegistration {
         case stale
         /// There is no room for more phones.
         case full
-        /// This client has as many as it may.
+        /// This client has as many registrations as it may.
         case ownerFull
     }
 

@@ -9,7 +9,7 @@ struct Lease: Sendable {
 
     /// Monotonic nanoseconds of the beginning of the last commit that was made.
     private var provenAt: Int64
-    /// Monotonic nanoseconds at which it is to be renewed.
+    /// Monotonic nanoseconds at which the lease is to be renewed.
     private(set) var renewAt: Int64
 
     init(at time: Int64) {

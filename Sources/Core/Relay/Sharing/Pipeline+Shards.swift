@@ -76,7 +76,8 @@ extension Pipeline {
 
     // MARK: What others have put there
 
-    /// Shards that are this node's by now, and of which something is on its way to the store as another one's.
+    /// Returns the shards that are this node's by now, and of which
+    /// something is on its way to the store as another node's.
     private func onItsWay() -> Shards {
         var found = Shards.none
         for ticket in commits.submissions where ticket.refusal == nil {
@@ -131,7 +132,7 @@ extension Pipeline {
 
     // MARK: Giving up
 
-    /// Shards of which something is in memory or under way.
+    /// Returns the shards of which something is in memory or under way.
     private func busyShards() -> Shards {
         var busy = Shards.none
         for entry in delivery.entries where entry.state != .free {

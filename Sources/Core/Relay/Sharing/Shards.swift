@@ -204,7 +204,7 @@ struct Ownership: Equatable, Sendable {
         withoutOwnerSince = told.withoutOwner > 0 ? withoutOwnerSince ?? time : nil
     }
 
-    /// Gives up what is more than its part, such as have nothing to do first.
+    /// Gives up the shards beyond this node's part, first those that have nothing to do.
     mutating func leaveSurplus(busy: Shards) {
         let kept = owned.subtracting(leaving)
         let surplus = kept.count - Shards.most(nodes: nodes)

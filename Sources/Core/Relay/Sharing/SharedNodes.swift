@@ -26,21 +26,21 @@ package struct NodeFigures: Equatable, Sendable {
 
 /// A node of a shared store, as the store knows it.
 package struct SharedNode: Equatable, Sendable {
-    /// Given by the store: as long as the node is there no other has it.
+    /// The node's number, given by the store: as long as the node is there no other has it.
     package var number: Int
-    /// The name of its machine.
+    /// The name of the node's machine.
     package var name: String
-    /// The version of its program.
+    /// The version of the node's program.
     package var version: String
     package var isHere: Bool
     package var shards: Shards
-    /// The figures that it gave with its last commit.
+    /// The figures that the node gave with its last commit.
     package var figures: NodeFigures
-    /// The notifications that others have put there for it, and it has not seen yet.
+    /// The notifications that other nodes have put there for the node, and that it has not seen yet.
     package var unseen: NodeFigures
-    /// The time since it renewed its lease, by the store's clock.
+    /// The time since the node renewed its lease, by the store's clock.
     package var leaseAge: Duration
-    /// How far its clock is ahead of the store's.
+    /// The time by which the node's clock is ahead of the store's.
     package var clockAhead: Duration
 
     package init(
@@ -59,7 +59,7 @@ package struct SharedNode: Equatable, Sendable {
         self.clockAhead = clockAhead
     }
 
-    /// The notifications that wait for it in the store.
+    /// The notifications that wait for the node in the store.
     package var waiting: NodeFigures { figures + unseen }
     package var isAlive: Bool { leaseAge <= SharedNode.lease }
 
@@ -126,14 +126,15 @@ struct Elsewhere: Equatable, Sendable {
     private var rooms = [Room()]
     /// The place of each shard's owner among ``rooms``, by shard.
     private var places = [UInt8](repeating: 0, count: Shards.total)
-    /// The figures of what was added after the last question, by shard; ``before`` has those between it and
-    /// the one before, and ``earlier`` those from earlier.
+    /// The figures of what was added after the last question, by shard.
     private var sinceAsked = [NodeFigures](repeating: NodeFigures(), count: Shards.total)
+    /// The figures of what was added between the last question and that before, by shard.
     private var before = [NodeFigures](repeating: NodeFigures(), count: Shards.total)
+    /// The figures of what was added earlier, by shard.
     private var earlier = [NodeFigures](repeating: NodeFigures(), count: Shards.total)
     private var others = 1
 
-    /// Nodes beyond that share one room.
+    /// The most nodes with a room of their own; those beyond share a room.
     private static let mostRooms = 250
 
     mutating func ask() {

@@ -36,7 +36,7 @@ struct WallClock: Sendable {
 
     // MARK: Times
 
-    /// Milliseconds since 1970 by a clock that nobody sets while the node runs.
+    /// Returns milliseconds since 1970 by a clock that nobody sets while the node runs.
     func steadyTime(at now: Instant) -> Int64 { now.monotonicNanoseconds / 1_000_000 + steadyOffset }
 
     /// Returns the steady time of a moment, in milliseconds since 1970, no earlier than the moment.
