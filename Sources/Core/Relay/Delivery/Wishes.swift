@@ -55,7 +55,6 @@ struct Wishes: Sendable {
     }
 
     /// Ends the wishes that are over at that time (monotonic nanoseconds), and returns their devices.
-    ///
     mutating func endThose(until time: Int64) -> [Digest] {
         let over = wishes.filter { $0.value.until <= time }.map(\.key)
         for token in over { end(token) }
