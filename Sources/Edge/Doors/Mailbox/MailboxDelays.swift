@@ -18,7 +18,9 @@ final class MailboxDelays {
 
     private static let pause: Int64 = 5000
 
-    /// - Parameter onDelivery: Called with the mailboxes that have got something.
+    /// Makes an empty schedule.
+    ///
+    /// - Parameter onDelivery: Called with the mailboxes that have got texts.
     init(
         store: StoredMailboxes, bounds: MailboxBounds, onDelivery: @escaping @EventLoop (Set<Int64>) -> Void
     ) {
@@ -31,7 +33,7 @@ final class MailboxDelays {
         timer.stop()
     }
 
-    /// Something waits until then.
+    /// Notes the time at which a text is due, in milliseconds since 1970.
     func note(_ due: Int64) {
         guard due < next ?? .max else { return }
         next = due

@@ -9,7 +9,7 @@ package final class MailboxDigests {
     private let digest: KeyedDigest
     private let published: AES256SIV
 
-    /// - Parameter key: The node's, 32 random bytes.
+    /// Makes digests under the node's key, 32 random bytes.
     package init(key: Secret) {
         digest = KeyedDigest(key: key.bytes)
         published = AES256SIV(derivedFrom: key, for: "published text")
@@ -21,7 +21,7 @@ package final class MailboxDigests {
 
     package func channel(_ text: String) -> Relay.Digest { make("channel", text) }
 
-    /// - Parameter channel: 32 bytes.
+    /// Returns the digest of a sealed reply in a channel of 32 bytes.
     package func reply(_ sealed: [UInt8], in channel: String) -> Relay.Digest {
         let digest = digest(Array("mailbox reply\0\(channel)".utf8) + sealed)
         return Relay.Digest(high: digest.high, low: digest.low)
@@ -36,7 +36,7 @@ package final class MailboxDigests {
         return sealed.map { Base64.encode($0) }
     }
 
-    /// `nil`: somebody has changed it.
+    /// Opens a published text; `nil`: somebody has changed it.
     func open(_ sealed: String, id: String, topic: String) -> PublishedText? {
         guard let bytes = Base64.decode(sealed),
             let text = try? published.open(bytes, as: "published", of: owner(id, topic)),
@@ -58,7 +58,8 @@ package final class MailboxDigests {
         return Relay.Digest(high: digest.high, low: digest.low)
     }
 
-    /// 192 random bits each. ntfy's tokens begin so, and topics that begin with `up` are others'.
+    /// Makes a topic with 192 random bits. Topics that begin with `up` are not mailboxes'.
     package static func newTopic() -> String { "mb" + Base64.encodeForURL(randomBytes(24)) }
+    /// Makes a token with 192 random bits. ntfy's tokens begin so.
     package static func newToken() -> String { "tk_" + Base64.encodeForURL(randomBytes(24)) }
 }

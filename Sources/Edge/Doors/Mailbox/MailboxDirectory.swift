@@ -7,7 +7,7 @@ package struct MailboxDirectory: Sendable {
     /// The token and name that a client shows.
     struct Claim: Equatable {
         let token: Digest
-        /// `nil`: it names nobody.
+        /// The user whom the client names; `nil`: it names nobody.
         var user: String?
     }
 
@@ -33,12 +33,12 @@ package struct MailboxDirectory: Sendable {
         }
     }
 
-    /// The number of a topic of UnifiedPush.
+    /// Returns the number of a topic of UnifiedPush; `nil`: there is no such topic.
     func pushTopic(_ topic: Digest) -> Int64? {
         byTopic[topic].flatMap { $0.isPush ? $0.number : nil }
     }
 
-    /// Whose claim is good; `nil`: nobody's.
+    /// Returns the name of the reader whose claim this is; `nil`: the claim is nobody's.
     func name(of claim: Claim) -> String? {
         guard let name = names[claim.token], claim.user?.hasSameBytes(as: name) ?? true else { return nil }
         return name
@@ -104,7 +104,8 @@ package struct MailboxDirectory: Sendable {
 
     func has(_ mailbox: Int64) -> Bool { numbers.contains(mailbox) }
 
-    /// The mailboxes of these topics, in their order. A topic that there is none of and another's are answered alike.
+    /// Returns the mailboxes of these topics, in their order. A topic without a mailbox and another reader's
+    /// topic are answered alike.
     func access(to topics: [Digest], for claim: Claim?) throws(MailboxFault) -> [Granted] {
         if let claim, name(of: claim) == nil {
             throw publisher(of: claim) == nil ? .unauthorized : .forbidden

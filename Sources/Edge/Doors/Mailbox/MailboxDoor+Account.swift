@@ -20,7 +20,7 @@ extension MailboxDoor {
 
     private static let path = "/v1/account"
 
-    /// `nil`: the request is none of these.
+    /// Returns the opening for a request about the account or for a token; `nil`: the request is neither.
     func accountOpening(of request: HTTPRequest) -> HTTPServer.Opening? {
         switch request.path {
         case MailboxDoor.path: { [self] live in answer(request, over: live, "GET", account) }
@@ -44,9 +44,7 @@ extension MailboxDoor {
         }
     }
 
-    /// Whom the client is here.
-    ///
-    /// - Returns: Also its name; `nil`: it shows no token.
+    /// Counts the request, and returns the client's name here; `nil`: it shows no token.
     private func known(in request: HTTPRequest) throws(MailboxFault) -> String? {
         let claim = try claim(in: request)
         try count(directory.owner(of: claim))
@@ -57,7 +55,8 @@ extension MailboxDoor {
         return name
     }
 
-    /// Nothing is counted for a user here: limits that there are none of, and what is left of them, are 0.
+    /// Returns the client's account. Nothing is counted for a user here: limits that do not exist, and what
+    /// is left of them, are 0.
     private func account(_ request: HTTPRequest) throws(MailboxFault) -> JSON {
         let name = try known(in: request)
         let counts = [
@@ -77,7 +76,8 @@ extension MailboxDoor {
         ]
     }
 
-    /// The operator makes tokens: the client goes on with the one that it has.
+    /// Returns the client's own token. The operator makes tokens: the client goes on with the one that it
+    /// has.
     private func token(_ request: HTTPRequest) throws(MailboxFault) -> JSON {
         guard try known(in: request) != nil,
             let own = MailboxRequest.credentials(of: request, try MailboxParameters(request))

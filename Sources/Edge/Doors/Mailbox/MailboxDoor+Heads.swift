@@ -4,7 +4,7 @@ import Relay
 
 /// How answers begin that go on.
 extension MailboxDoor {
-    /// `nil`: it wants a WebSocket and does not open one.
+    /// Returns the head of the answer; `nil`: the client wants a WebSocket and does not open one.
     static func head(of wanted: MailboxRequest, answering request: HTTPRequest) -> [UInt8]? {
         let type: String
         switch wanted.kind {

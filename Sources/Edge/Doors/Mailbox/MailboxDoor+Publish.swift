@@ -17,7 +17,8 @@ enum PublishTarget: Equatable {
     private static let words = ["publish", "send", "trigger"]
     private static let longestPath = 2 * (64 + 1) + 6
 
-    /// `nil`: the request is none of these. Topics of mailboxes begin with `mb`.
+    /// Reads the target of a request that publishes; `nil`: the request has none. Topics of mailboxes begin
+    /// with `mb`.
     init?(_ request: HTTPRequest) {
         let path = request.path.utf8
         guard path.count <= PublishTarget.longestPath, path.first == UInt8(ascii: "/") else { return nil }
@@ -117,7 +118,7 @@ extension MailboxDoor {
         }
     }
 
-    /// A message as a reader of its mailbox gets it.
+    /// Returns a message as a reader of its mailbox gets it.
     func line(_ message: MailboxMessage, of source: MailboxReading.Source) -> MailboxLine {
         if source.isPush { return MailboxLine(pushed: message, topic: source.topic) }
         guard message.isPublished else {

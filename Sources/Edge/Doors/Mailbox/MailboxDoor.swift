@@ -17,7 +17,7 @@ package final class MailboxDoor: LiveDoor {
         package var rate = 500
         package var bounds = MailboxBounds()
         package var keepAlive: Duration = .seconds(45)
-        /// A client of a WebSocket that is silent for so long is gone.
+        /// The longest silence of a WebSocket's client; after that, the client counts as gone.
         package var silence: Duration = .seconds(480)
 
         /// Open answers of clients without a token, beside those of registered readers.
@@ -90,7 +90,7 @@ package final class MailboxDoor: LiveDoor {
         return figures
     }
 
-    /// The operator has made a mailbox, or removed one.
+    /// Takes over the mailboxes after the operator has made one, or removed one.
     package func use(_ mailboxes: [Mailbox]) {
         let known = directory.numbers
         directory = MailboxDirectory(mailboxes)
@@ -141,7 +141,7 @@ package final class MailboxDoor: LiveDoor {
         return put.result
     }
 
-    /// Another node may have put these there: whoever has not seen them looks.
+    /// Makes readings look that have not seen these messages, which another node may have put there.
     package func heard(_ news: [MailboxPlace]) {
         for place in news {
             for reading in readings.of(place.mailbox) where reading.isBehind(place) { reading.look() }
@@ -195,7 +195,8 @@ package final class MailboxDoor: LiveDoor {
         live.answer(fault.response)
     }
 
-    /// Whoever shows what is known here takes from a share that strangers don't reach: so it is looked up before.
+    /// Counts a request for its owner's share. Whoever shows what is known here takes from a share that
+    /// strangers don't reach: so the owner is looked up before.
     func count(_ owner: MailboxShares.Owner) throws(MailboxFault) {
         guard shares.take(by: owner, at: EventLoop.monotonicNanoseconds) else { throw .tooManyRequests }
     }

@@ -128,7 +128,7 @@ extension HTTPResponse {
         return response
     }
 
-    /// The error of a code, as ntfy's clients read it.
+    /// Makes the error of a code, as ntfy's clients read it.
     fileprivate static func mailbox(fault code: Int, _ words: String) -> HTTPResponse {
         let status = code / 100
         var body = Array(#"{"code":\#(code),"http":\#(status),"error":"#.utf8)

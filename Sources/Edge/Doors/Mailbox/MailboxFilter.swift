@@ -10,7 +10,7 @@ struct MailboxFilter: Equatable {
     /// All of these.
     private let tags: [String]
 
-    /// `nil`: there is none.
+    /// Makes the filter of a request; `nil`: there is none.
     init?(
         id: String?, message: String?, title: String?, priorities: String?, tags: String?
     ) throws(MailboxFault) {
@@ -22,7 +22,7 @@ struct MailboxFilter: Equatable {
         self.tags = (tags ?? "").utf8.split(separator: UInt8(ascii: ",")).map { Substring($0).blankless }
     }
 
-    /// Names and numbers, parted by commas.
+    /// Reads priorities: names and numbers, parted by commas.
     static func priorities(_ list: String) throws(MailboxFault) -> [Int] {
         guard let list = list.word(limit: 100) else { throw .badPriority }
         var priorities: [Int] = []

@@ -24,14 +24,14 @@ struct MailboxLine {
     private(set) var title: String? = MailboxLine.title
     /// The encoding of the message, where it is not a text.
     private(set) var encoding: String?
-    /// Beside a text of our own.
+    /// The stored message, beside a text of our own.
     private(set) var encrypted: String?
     private(set) var tags: [String] = []
     private var published: PublishedText?
     /// The name by which a reader knows earlier texts that this one stands for, or says something of.
     private var sequence: String?
 
-    /// One that says nothing of messages.
+    /// Makes a line that says nothing of messages.
     init(_ event: Event, id: String, topic: String, time: Int64) {
         self.event = event
         self.id = id
@@ -56,11 +56,11 @@ struct MailboxLine {
         }
     }
 
-    /// One that its owner published.
+    /// Makes the line of a text that the mailbox's owner published.
     ///
     /// - Parameters:
-    ///   - text: `nil`: somebody has changed it in the store.
-    ///   - isAnswer: It is the answer to the publisher.
+    ///   - text: The message's text; `nil`: somebody has changed it in the store.
+    ///   - isAnswer: Whether the line is the answer to the publisher.
     init(published message: MailboxMessage, _ text: PublishedText?, topic: String, isAnswer: Bool = false) {
         self.init(text?.event ?? .message, id: message.id, topic: topic, time: message.acceptedAt / 1000)
         expires = message.expiresAt / 1000
@@ -80,7 +80,7 @@ struct MailboxLine {
         tags = text.tags + ["from \(text.publisher)"]
     }
 
-    /// The title and the text of what the node itself has to say.
+    /// Reads the title and the text of a notice from the node itself; `nil`: the text is no notice.
     private static func notice(_ text: String) -> (String?, String)? {
         guard text.hasPrefix(Notice.prefix),
             let json = try? JSON(Array(text.utf8.dropFirst(Notice.prefix.utf8.count))),
@@ -89,7 +89,7 @@ struct MailboxLine {
         return (json["title"]?.string, message)
     }
 
-    /// One that a server of apps pushed.
+    /// Makes the line of a message that a server of apps pushed.
     init(pushed message: MailboxMessage, topic: String) {
         self.init(message, topic: topic, showing: .sealed)
         title = nil

@@ -20,7 +20,8 @@ struct MailboxParameters {
         }
     }
 
-    /// A field of the head, whose words may be encoded, or a parameter, by any of its names; an empty one is none.
+    /// Reads a field of the head, whose words may be encoded, or a parameter, by any of its names. An empty
+    /// value is none.
     subscript(names: [String]) -> String? {
         for name in names {
             if let value = fields[name], !value.isEmpty, !isOfHTTP(name, value) {

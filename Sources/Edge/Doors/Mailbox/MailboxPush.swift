@@ -18,7 +18,7 @@ enum MailboxPush: Equatable {
     private static let lengths = 14...64
     private static let matrixPath = "/_matrix/push/v1/notify"
 
-    /// `nil`: the request is none of these.
+    /// Reads the topic or the Matrix server's push from a request; `nil`: the request is neither.
     init?(_ request: HTTPRequest) {
         if request.path.hasSameBytes(as: MailboxPush.matrixPath) {
             self = .matrix
@@ -28,8 +28,8 @@ enum MailboxPush: Equatable {
         }
     }
 
-    /// Whether it is a name that readers make up: `up` and at least twelve characters of chance, as ntfy's app takes
-    /// them.
+    /// Whether a text is a name that readers make up: `up` and at least twelve characters of chance, as
+    /// ntfy's app takes them.
     static func isTopic(_ text: String) -> Bool {
         lengths.contains(text.utf8.count) && text.hasPrefix("up")
             && text.consists {
@@ -50,7 +50,7 @@ enum MailboxPush: Equatable {
         }
     }
 
-    /// The first key of a Matrix server's push, and the topic that it names here.
+    /// Reads the first key of a Matrix server's push, and the topic that the key names here.
     static func pushKey(in body: [UInt8]) -> (key: String, topic: String?)? {
         guard let json = try? JSON(body, maximumDepth: 16),
             let key = json["notification"]?["devices"]?.array?.first?["pushkey"]?.string
@@ -68,7 +68,7 @@ struct MailboxPushMessage: Equatable {
     /// Seconds.
     var life = MailboxPush.usualLife
     var isUrgent = false
-    /// Whether it comes as RFC 8030 asks, with a `TTL`: ntfy's own clients send none.
+    /// Whether the push comes as RFC 8030 asks, with a `TTL`: ntfy's own clients send none.
     private(set) var isOfWebPush = false
     /// The name by which it replaces the one before with the same.
     var replaces: String?

@@ -29,7 +29,7 @@ final class MailboxReading: LiveClient {
     /// A mailbox that is read.
     struct Source {
         let topic: String
-        /// Behind which message: the last that was sent, or the one behind which it began.
+        /// The place of the last message that was sent, or of the one behind which the reading began.
         var place: MailboxPlace
         /// The reader who acknowledges by it, if the client is registered there and has no filter: nobody has
         /// seen what a filter left out.
@@ -113,7 +113,7 @@ final class MailboxReading: LiveClient {
 
     // MARK: Out
 
-    /// Something has come.
+    /// Sends messages that have come, as soon as the client can take them.
     func look() {
         guard !hasEnded else { return }
         hasNews = true
@@ -196,7 +196,8 @@ final class MailboxReading: LiveClient {
         }
     }
 
-    /// Nothing that was not sent over this connection is acknowledged by it.
+    /// Acknowledges messages up to a number. Nothing that was not sent over this connection is acknowledged
+    /// by it.
     private func acknowledge(_ number: Int64) {
         guard number > acknowledged, number <= position, !readers.isEmpty else { return }
         acknowledged = number

@@ -31,10 +31,10 @@ struct MailboxReadings {
         }
     }
 
-    /// The reading that ends when this owner begins one more; `nil`: there is room.
+    /// Returns the reading that ends when this owner begins one more; `nil`: there is room.
     ///
-    /// It is the oldest of the circuit with most, the newcomer counted in: a phone comes anew before its old connection is
-    /// known to be dead, and one stranger does not take the places of all.
+    /// The oldest of the circuit with most readings ends, the newcomer counted in: a phone comes anew before
+    /// its old connection is known to be dead, and one stranger does not take the places of all.
     func oneTooMany(of owner: MailboxReading.Owner, by sender: Int) -> MailboxReading? {
         guard let own = byOwner[owner], own.count >= MailboxDoor.mostReadings else { return nil }
         var counts = [sender: 1]
@@ -49,7 +49,8 @@ struct MailboxReadings {
         sent[reader] = max(sent[reader] ?? 0, number)
     }
 
-    /// The last message up to this number that a reader was sent, and has not acknowledged since; `nil`: none.
+    /// Takes out the last message up to this number that a reader was sent, and has not acknowledged since;
+    /// `nil`: there is none.
     mutating func takeSent(to reader: Int64, upTo number: Int64) -> Int64? {
         guard let last = sent[reader], number > 0 else { return nil }
         if last <= number { sent[reader] = nil }

@@ -30,7 +30,7 @@ struct MailboxRequest: Equatable {
     private static let longestPath = (longestTopic + 1) * mostTopics + 6
     private static let longestToken = 100
 
-    /// The topics and the kind of a path; `nil`: it is none of a reader's.
+    /// Reads the topics and the kind from a path; `nil`: the path is none of a reader's.
     static func path(_ path: String) -> (topics: [String], kind: Kind)? {
         guard path.utf8.count <= longestPath, path.utf8.count > 1, path.utf8.first == UInt8(ascii: "/"),
             path.consists(of: { character($0) | ASCII.equal($0, "/") | ASCII.equal($0, ",") })
@@ -55,6 +55,8 @@ struct MailboxRequest: Equatable {
         ASCII.letter(byte) | ASCII.digit(byte) | ASCII.equal(byte, "-") | ASCII.equal(byte, "_")
     }
 
+    /// Reads the request of a reader.
+    ///
     /// - Parameter now: Milliseconds since 1970.
     init(
         _ request: HTTPRequest, topics: [String], kind: Kind, at now: Int64
@@ -86,7 +88,7 @@ struct MailboxRequest: Equatable {
                 })
     }
 
-    /// Basic (the password) and Bearer.
+    /// Reads credentials: Basic (the password) and Bearer.
     static func credentials(in authorization: String?) -> Credentials? {
         guard let authorization else { return nil }
         guard let text = authorization.name(limit: 300) else { return Credentials(token: "") }

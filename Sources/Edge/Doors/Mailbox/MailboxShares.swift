@@ -34,7 +34,9 @@ struct MailboxShares {
     private var used = [Rate.Use](repeating: Rate.Use(), count: 5)
     private var own: [Owner: Rate.Use] = [:]
 
-    /// - Parameter rate: Requests a second of each of the five, on average; as many may come at once.
+    /// Makes the five shares.
+    ///
+    /// - Parameter rate: Requests a second of each share, on average; as many may come at once.
     init(rate: Int) {
         all = Rate(perSecond: Double(rate), burst: rate)
         let part = max(1, rate / 8)

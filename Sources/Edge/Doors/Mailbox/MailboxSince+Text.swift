@@ -3,7 +3,7 @@ import Relay
 
 /// Reads the point from which a reader begins, as ntfy reads it (binwiederhier/ntfy, `parseSince`).
 extension MailboxSince {
-    /// `nil`: it is none of what there is.
+    /// Reads the point from which a reader begins; `nil`: the text is none of the forms.
     ///
     /// - Parameter now: Milliseconds since 1970.
     init?(_ text: String, at now: Int64) {
@@ -30,9 +30,10 @@ extension MailboxSince {
     /// Seconds.
     private static let farthest: Int64 = 1 << 40
 
-    /// `10m`, `1h30m`, `1.5h`, `100ms`, `-10s`: as Go's `ParseDuration` reads it, and days (`2d`).
+    /// Reads a duration as Go's `ParseDuration` does, `10m`, `1h30m`, `1.5h`, `100ms`, `-10s`, and days
+    /// (`2d`).
     ///
-    /// - Parameter unit: How many milliseconds one of a name has.
+    /// - Parameter unit: Returns the milliseconds of the unit of a name.
     static func milliseconds(_ text: String, _ unit: (Substring) -> Double? = goUnit) -> Int64? {
         var rest = Substring(text).utf8
         let isNegative = rest.first == UInt8(ascii: "-")

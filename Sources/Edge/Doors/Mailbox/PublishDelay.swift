@@ -8,10 +8,10 @@ enum PublishDelay {
     private static let shortest: Int64 = 10_000
     private static let longest: Int64 = 72 * 3_600_000
 
-    /// `30m`, `1h30m`, `2 days`, or seconds since 1970. ntfy takes `10am` and `tomorrow` as well: a node has no time zone
-    /// that its publishers know.
+    /// Reads the time at which a text is due: `30m`, `1h30m`, `2 days`, or seconds since 1970. ntfy takes
+    /// `10am` and `tomorrow` as well: a node has no time zone that its publishers know.
     ///
-    /// - Returns: As is `now`, in milliseconds since 1970.
+    /// - Returns: The time in milliseconds since 1970, as is `now`.
     static func due(_ text: String, at now: Int64) throws(MailboxFault) -> Int64 {
         guard let text = text.name(limit: 40) else { throw .badDelay }
         let due: Int64

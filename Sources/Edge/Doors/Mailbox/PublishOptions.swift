@@ -32,8 +32,10 @@ enum PublishOptions {
         ("sequence id", sequence),
     ]
 
-    /// - Parameter taken: The names of those that are taken here.
-    /// - Throws: ``MailboxFault/option(_:)`` for the first other that is asked for.
+    /// Refuses a request that asks for an option which is not taken here.
+    ///
+    /// - Parameter taken: The names of the options that are taken here.
+    /// - Throws: ``MailboxFault/option(_:)`` for the first other option that is asked for.
     static func refuse(in request: HTTPRequest, but taken: [String] = []) throws(MailboxFault) {
         let parameters = try MailboxParameters(request)
         for option in valued where !taken.contains(option.name) && parameters[option.names] != nil {

@@ -14,7 +14,7 @@ package final class ReplyBoard {
         /// The mailbox's: whoever may write to it may use its channels.
         let address: String
 
-        /// `nil`: it has not the form of one.
+        /// Makes a place; `nil`: the channel or the address has not the form of one.
         package init?(channel: String, address: String) {
             guard channel.utf8.count == 32,
                 channel.consists(of: {

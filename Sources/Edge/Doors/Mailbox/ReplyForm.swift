@@ -10,7 +10,7 @@ enum ReplyForm: Equatable {
 
     private static let path = "/v1/replies/"
 
-    /// `nil`: the path is none of these.
+    /// Returns the channel that a path names; `nil`: the path names none.
     static func channel(inPath path: String) -> String? {
         guard path.utf8.count == ReplyForm.path.utf8.count + 32, path.hasPrefix(ReplyForm.path) else {
             return nil
@@ -37,7 +37,7 @@ enum ReplyForm: Equatable {
         self = .fetch(acknowledged: acknowledged, wait: .seconds(min(wait, 3600)))
     }
 
-    /// Digits; nothing is 0.
+    /// Reads a number of digits; a missing text is 0.
     private static func number(_ text: String?) -> Int64? {
         guard let text else { return 0 }
         guard (1...18).contains(text.utf8.count), text.consists(of: ASCII.digit) else {
