@@ -23,7 +23,7 @@ package struct PushApps: Equatable, Sendable {
 
     package init() {}
 
-    /// The app that a topic means: its bundle id, or that with one of Apple's endings.
+    /// Returns the app that a topic means: its bundle id, or that with one of Apple's endings.
     ///
     /// - Parameter topic: empty: the first app.
     func app(topic: String) -> String? {

@@ -19,19 +19,19 @@ struct BitwardenBody {
             found.map { (ByteText($0.key.lowercasedASCII), $0) }, uniquingKeysWith: { _, last in last })
     }
 
-    /// `nil`: not there, or null.
+    /// Returns the member of a field; `nil`: it is not there, or null.
     func value(_ field: String) -> JSON.Member? {
         guard let member = members[ByteText(field.lowercased())], member.value != .null else { return nil }
         return member
     }
 
-    /// A text that must be there, of at most so many bytes.
+    /// Returns a text that must be there, of at most `limit` bytes.
     func text(_ field: String, limit: Int = 256) throws(BitwardenFault) -> String {
         guard let text = try optionalText(field, limit: limit) else { throw .required(field) }
         return text
     }
 
-    /// `nil` also for an empty one.
+    /// Returns a text of at most `limit` bytes; `nil` also for an empty or blank one.
     func optionalText(_ field: String, limit: Int = 256) throws(BitwardenFault) -> String? {
         guard let value = value(field)?.value else { return nil }
         guard let text = value.string else { throw .invalid(field, "The \(field) field is not text.") }
@@ -41,7 +41,7 @@ struct BitwardenBody {
         return text.unicodeScalars.allSatisfy(\.properties.isWhitespace) ? nil : text
     }
 
-    /// A GUID in its form with hyphens; in lower case.
+    /// Returns a GUID in its form with hyphens; in lower case.
     func identifier(_ field: String) throws(BitwardenFault) -> String? {
         guard let value = value(field)?.value else { return nil }
         guard let text = value.string, BitwardenBody.isGUID(text) else {
@@ -59,9 +59,10 @@ struct BitwardenBody {
         return Int(number)
     }
 
-    /// Texts, at most so many.
+    /// Returns a list of at most `limit` texts.
     ///
-    /// - Parameter skipsEmpty: empty ones and nulls are nothing, as in the cloud's tags; otherwise they are faults.
+    /// - Parameter skipsEmpty: Whether empty texts and nulls are nothing, as in the cloud's tags; otherwise
+    ///   they are faults.
     func texts(
         _ field: String, limit: Int, skipsEmpty: Bool = false
     ) throws(BitwardenFault) -> [String]? {
@@ -72,7 +73,7 @@ struct BitwardenBody {
         return try BitwardenBody.texts(value, field, limit: limit)
     }
 
-    /// The `id` of each object in a list.
+    /// Returns the `id` of each object in a list.
     func identifiers(ofAll field: String, limit: Int) throws(BitwardenFault) -> [String]? {
         guard let value = value(field)?.value else { return nil }
         let ids = value.array?.map { element in

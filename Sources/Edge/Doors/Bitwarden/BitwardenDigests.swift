@@ -7,7 +7,7 @@ import Relay
 package final class BitwardenDigests {
     private let digest: KeyedDigest
 
-    /// - Parameter key: the node's, 32 random bytes.
+    /// Makes digests under the node's key, 32 random bytes.
     package init(key: Secret) { digest = KeyedDigest(key: key.bytes) }
 
     func device(_ id: String, in installation: String) -> Relay.Digest { make("device", id, installation) }
@@ -24,7 +24,7 @@ package final class BitwardenDigests {
         make("key", key, installation, cased: true)
     }
 
-    /// Some clients send ids in lower case, others as they were given.
+    /// Makes the digest of an id. Some clients send ids in lower case, others as they were given.
     private func make(_ kind: String, _ id: String, _ installation: String, cased: Bool = false)
         -> Relay.Digest
     {

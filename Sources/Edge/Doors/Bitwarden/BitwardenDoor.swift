@@ -251,7 +251,7 @@ package final class BitwardenDoor: HTTPDoor {
     /// Pushes that one turn of the loop submits.
     private static let pushesPerTurn = 24
 
-    /// `nil`: nothing of ours reaches this type of device.
+    /// Returns the app that reaches a phone; `nil`: none reaches this type of device.
     private func app(for phone: BitwardenDevice.Phone) -> String? {
         switch phone.type {
         case BitwardenRequest.ios: settings.apps.ios.first?.name
@@ -275,7 +275,8 @@ package final class BitwardenDoor: HTTPDoor {
         return submission
     }
 
-    /// A registration that came after the push was sent stays: it may have brought the token back.
+    /// Forgets a phone. A registration that came after the push was sent stays: it may have brought the token
+    /// back.
     private func forget(_ phone: BitwardenDevice.Phone, registeredUntil time: Int64) {
         figures.count("forgotten")
         Task {

@@ -36,7 +36,7 @@ package enum BitwardenRequest: Equatable {
         package var payload: String
         /// The acting app installation, which is left out.
         package var acting: String?
-        /// Whether it is for the apps on phones at all.
+        /// Whether the push is for the apps on phones at all.
         package var isForPhones: Bool
     }
 
@@ -56,9 +56,11 @@ package enum BitwardenRequest: Equatable {
     static let android = 0
     static let ios = 1
 
+    /// Reads a request.
+    ///
     /// - Parameters:
-    ///   - path: behind `/push/`, percent-decoded.
-    ///   - installation: that of the sender's token.
+    ///   - path: The path behind `/push/`, percent-decoded.
+    ///   - installation: The installation of the sender's token.
     package init(
         method: String, path: String, body: [UInt8], installation: String
     ) throws(BitwardenFault) {
@@ -125,7 +127,7 @@ extension BitwardenRequest.Registration {
 }
 
 extension BitwardenRequest.Send {
-    /// The first that is set is the target: installation, user, organization.
+    /// Reads a push. The first field that is set is the target: installation, user, organization.
     init(_ body: BitwardenBody, installation: String) throws(BitwardenFault) {
         let user = try body.identifier("UserId")
         let organization = try body.identifier("OrganizationId")

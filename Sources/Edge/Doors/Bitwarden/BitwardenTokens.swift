@@ -20,10 +20,12 @@ struct BitwardenTokens: Sendable {
         self.key = HMAC.sha256(Array("bitwarden access tokens".utf8), key: key.bytes)
     }
 
+    /// Makes an access token.
+    ///
     /// - Parameters:
-    ///   - installation: its GUID in lower case.
-    ///   - key: the digest of the key that it has shown. The token ends with it.
-    ///   - now: seconds since 1970.
+    ///   - installation: The installation's GUID in lower case.
+    ///   - key: The digest of the key that the installation has shown. The token ends with that key.
+    ///   - now: Seconds since 1970.
     func token(for installation: String, with key: Relay.Digest, at now: Int64) -> String {
         let claims =
             #"{"client_id":"\#(BitwardenTokenRequest.clientPrefix)\#(installation)","client_sub":"\#(installation)","key":"\#(Self.claim(of: key))","scope":["\#(BitwardenTokenRequest.scope)"],"nbf":\#(now),"exp":\#(now + Self.life)}"#
@@ -31,7 +33,8 @@ struct BitwardenTokens: Sendable {
         return "\(text).\(signature(text))"
     }
 
-    /// The installation that a token is for, and by which of its keys; `nil` when it is none of ours, or too old.
+    /// Reads the installation that a token is for, and by which of its keys; `nil` when it is none of ours,
+    /// or too old.
     func bearer(of token: String, at now: Int64) -> Bearer? {
         guard let parts = token.name(limit: 1024)?.split(separator: ".", omittingEmptySubsequences: false),
             parts.count == 3,
@@ -48,7 +51,7 @@ struct BitwardenTokens: Sendable {
         let installation: String
         fileprivate let key: String
 
-        /// Whether it was given for the key that the installation has now.
+        /// Whether the token was given for the key that the installation has now.
         func holds(_ key: Relay.Digest) -> Bool { self.key.hasSameBytes(as: BitwardenTokens.claim(of: key)) }
     }
 

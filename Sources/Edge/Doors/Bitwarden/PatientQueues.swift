@@ -18,7 +18,9 @@ final class PatientQueues {
         fileprivate let bytes: Int
         fileprivate var waiting = 0
 
-        /// - Parameter bytes: Of its payload.
+        /// Makes a send.
+        ///
+        /// - Parameter bytes: Bytes of its payload.
         init(from installation: String, bytes: Int) {
             self.installation = installation
             self.bytes = bytes
@@ -53,9 +55,11 @@ final class PatientQueues {
     /// Bytes of one waiting submission beside its payload, about.
     private static let bytesOfOne = 512
 
+    /// Makes empty queues.
+    ///
     /// - Parameters:
-    ///   - patience: that long a submission waits at most.
-    ///   - budget: bytes of all that wait.
+    ///   - patience: The longest time that a submission waits.
+    ///   - budget: Bytes of all waiting submissions.
     init(to dispatcher: Dispatcher, from figures: DoorCounter, patience: Duration, budget: Int) {
         self.dispatcher = dispatcher
         self.figures = figures
@@ -63,7 +67,9 @@ final class PatientQueues {
         self.budget = budget
     }
 
-    /// - Parameter reply: called with every receipt, as the dispatcher does.
+    /// Submits a push, or lets it wait for the phone's turn.
+    ///
+    /// - Parameter reply: Called with every receipt, as the dispatcher does.
     func submit(
         of send: Send, to phone: Phone, _ submission: @escaping @EventLoop () -> Submission,
         reply: @escaping Reply
@@ -86,7 +92,7 @@ final class PatientQueues {
         timer.start(after: delay)
     }
 
-    /// - Returns: Whether there is room for one more.
+    /// Counts one more waiting submission; `false`: there is no room for it.
     private func take(_ send: Send) -> Bool {
         let size = PatientQueues.bytesOfOne + (send.waiting == 0 ? send.bytes : 0)
         let own = bytes[ByteText(send.installation)] ?? 0
@@ -105,7 +111,9 @@ final class PatientQueues {
         totalBytes -= size
     }
 
-    /// - Returns: when to try again; `nil`: the sender has its answer or gets it.
+    /// Submits once.
+    ///
+    /// - Returns: The time after which to try again; `nil`: the sender has its answer or gets it.
     private func attempt(_ waiting: Waiting) -> Duration? {
         var delay: Duration?
         var isFirst = true

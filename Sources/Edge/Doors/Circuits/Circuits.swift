@@ -84,7 +84,7 @@ package final class Circuits {
     package var onMisbehaviour: (@EventLoop (_ circuit: UInt32) -> Void)?
 
     let settings: Settings
-    /// `nil`: strangers have no share that is theirs together.
+    /// The share that strangers have together; `nil`: there is none.
     let strangers: StrangersShare?
     /// The limits of each account.
     fileprivate let limits: CircuitAccount.SharedLimits
@@ -103,9 +103,9 @@ package final class Circuits {
     /// Circuits in the table: those with connections, and those whose misdeeds are not forgotten yet.
     package var knownCount: Int { circuits.count }
 
-    /// The circuit that a connection came by; `nil` when it may not come in.
+    /// Returns the circuit that a connection came by; `nil` when it may not come in.
     ///
-    /// - Parameter origin: `nil` where it is not known.
+    /// - Parameter origin: The connection's origin; `nil` where it is not known.
     func join(_ origin: Origin?) -> Circuit? {
         let now = EventLoop.monotonicNanoseconds
         let circuit = circuit(origin, at: now)
@@ -146,7 +146,7 @@ package final class Circuits {
         if circuit.origin == nil { senders[circuit.senderID] = nil }
     }
 
-    /// A gateway has refused a notification that came by one of these, or called its device dead.
+    /// Counts a notification of this sender's that a gateway has refused, or whose device it called dead.
     package func refused(_ sender: SenderID) {
         guard let circuit = senders[sender] else { return }
         counters.refusedNotifications += 1
@@ -157,16 +157,16 @@ package final class Circuits {
 /// One circuit, or one connection where tor does not name circuits.
 @EventLoop
 final class Circuit {
-    /// `nil` where it is not known.
+    /// The origin of the connections; `nil` where it is not known.
     let origin: Origin?
-    /// Tells it from all others while this process runs.
+    /// The number that tells the circuit from all others while this process runs.
     let number: Int
     /// TLS handshakes of an address.
     var handshakes = Rate.Use()
     // Lent to nobody, as `Stream.output`.
     @exclusivity(unchecked) fileprivate(set) var account: CircuitAccount
     private let circuits: Circuits
-    /// Whether it is read no further until the timer ends.
+    /// Whether the circuit is read no further until the timer ends.
     private(set) var isSlowed = false
     private var timer: Timer?
     private var slowed: [ObjectIdentifier: DoorConnection] = [:]
@@ -226,7 +226,7 @@ final class Circuit {
         for member in members.values { member.circuitMayBeRead() }
     }
 
-    /// One of its connections broke a rule.
+    /// Counts a rule that one of the connections broke.
     func strike() {
         circuits.counters.strikes += 1
         guard account.strike(at: EventLoop.monotonicNanoseconds), case .circuit(let id) = origin else {
@@ -236,15 +236,15 @@ final class Circuit {
         circuits.onMisbehaviour?(id)
     }
 
-    /// A request that came by it was refused.
+    /// Counts a request of the circuit that was refused.
     func refuse() {
         if account.refuse() { strike() }
     }
 
-    /// One of its requests was that of somebody who may be here.
+    /// Forgets the refusals: one of the requests was that of somebody who may be here.
     func wasKnown() { account.forgetRefusals() }
 
-    /// Whether it is heard no more for a while.
+    /// Whether the circuit is heard no more for a while.
     var isStruckOut: Bool { account.isStruckOut(at: EventLoop.monotonicNanoseconds) }
 
     func leave(_ member: DoorConnection) {

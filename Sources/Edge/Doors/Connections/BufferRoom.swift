@@ -13,7 +13,9 @@ package final class BufferRoom {
     /// Less is not counted: nearly all connections hold nothing nearly always.
     private static let step = 4096
 
-    /// - Parameter limit: Bytes.
+    /// Makes the room.
+    ///
+    /// - Parameter limit: The bytes that all buffers may hold together.
     package init(limit: Int = 256 << 20) { self.limit = limit }
 
     @inline(__always)

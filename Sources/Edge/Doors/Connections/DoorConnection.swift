@@ -15,7 +15,7 @@ class DoorConnection: StreamHandler {
         /// The longest time from the first byte of what can be taken to its last. Tor's line and the TLS
         /// handshake have it too.
         let deadline: Duration
-        /// Bytes of answers that the client may leave unread: at so many it is read no further.
+        /// The bytes of answers that the client may leave unread; at this number it is read no further.
         let unsentBytes: Int
 
         init(
@@ -32,9 +32,9 @@ class DoorConnection: StreamHandler {
     /// How a connection came to a door.
     struct Arrival {
         let circuits: Circuits
-        /// `nil`: not known, or tor tells it with the first bytes.
+        /// The origin of the connection; `nil`: not known, or tor tells it with the first bytes.
         var origin: Origin?
-        /// `nil`: plain text.
+        /// The TLS session; `nil`: plain text.
         var tls: TLSSession?
     }
 
@@ -102,7 +102,7 @@ class DoorConnection: StreamHandler {
 
     // MARK: The protocol's part
 
-    /// Takes plain text, and answers what it can.
+    /// Takes plain text that the client has sent, and answers what it can.
     ///
     /// - Returns: How many frames or requests count for the circuit.
     func received(_ bytes: RawSpan) -> Int { 0 }
@@ -118,7 +118,7 @@ class DoorConnection: StreamHandler {
     var heldBytes: Int { 0 }
     /// Ends the connection: a frame or request that is incomplete has had its time.
     func deadlinePassed() { end(.late) }
-    /// The last that is heard of it: for last words, and for the door's books.
+    /// Called last, when the connection ends: for last words, and for the door's books.
     func willEnd(_ end: End) {}
 
     // MARK: In
@@ -200,7 +200,7 @@ class DoorConnection: StreamHandler {
     /// A session's own buffers, about.
     private static let bytesOfTLS = 32 << 10
 
-    /// Whether it waits until the client has taken the answers before.
+    /// Whether the connection waits until the client has taken the answers before.
     final var isHeldBack: Bool { stream.unsentBytes >= limits.unsentBytes }
 
     final func streamFlushed(_ stream: Stream) { goOn() }
@@ -208,7 +208,7 @@ class DoorConnection: StreamHandler {
     /// Counts requests of the protocol's for the circuit.
     final func spend(frames: Int) { circuit?.spend(frames: frames, bytes: 0) }
 
-    /// A rule was broken.
+    /// Counts a broken rule for the circuit.
     final func strike() { circuit?.strike() }
 
     final var circuit: Circuit? {
@@ -218,7 +218,7 @@ class DoorConnection: StreamHandler {
         }
     }
 
-    /// `nil` of a Unix socket.
+    /// The client's address; `nil` of a Unix socket.
     final var peerAddress: NetworkAddress? { stream.peerAddress }
 
     /// Moves the connection to another origin: it turned out to be somebody else's, as behind a proxy.

@@ -64,7 +64,8 @@ final class Places {
         }
     }
 
-    /// Which of them go: several at a time where there are thousands, so that not every newcomer looks at all.
+    /// Returns the connections that go: several at a time where there are thousands, so that not every
+    /// newcomer looks at all.
     nonisolated static func victims(among places: [Place], count: Int) -> [Int] {
         var victims: [Int] = []
         for index in places.indices {

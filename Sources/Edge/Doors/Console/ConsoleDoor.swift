@@ -13,7 +13,7 @@ package final class ConsoleDoor {
     package typealias File = @Sendable (_ name: String) async -> [UInt8]?
 
     let rules: ConsoleRules
-    /// `nil`: whoever comes has entered, by the login of a proxy.
+    /// The login; `nil`: whoever comes has entered, by the login of a proxy.
     let entry: ConsoleEntry?
     private let calls: any HTTPDoor
     /// The state in plain text, for who has no scripts.
@@ -34,11 +34,14 @@ package final class ConsoleDoor {
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; "
         + "form-action 'self'; require-trusted-types-for 'script'; trusted-types 'none'"
 
+    /// Makes the console.
+    ///
     /// - Parameters:
-    ///   - origins: Where browsers find it (``ConsoleRules/origins``).
-    ///   - entry: `nil`: a proxy in front has asked for the login.
-    ///   - cookie: The name of the session's cookie. Cookies are of a machine, not of a port: each console on it has its own.
-    ///   - calls: What is below `/api/v1`.
+    ///   - origins: The origins at which browsers find the console (``ConsoleRules/origins``).
+    ///   - entry: The login; `nil`: a proxy in front has asked for it.
+    ///   - cookie: The name of the session's cookie. Cookies are of a machine, not of a port: each console on
+    ///     it has its own.
+    ///   - calls: The door of all paths below `/api/v1`.
     package init(
         origins: [String], cookie: String, entry: ConsoleEntry?, calls: any HTTPDoor,
         stateText: @escaping @EventLoop () -> [UInt8], events: ConsoleEvents,
@@ -180,8 +183,8 @@ package final class ConsoleDoor {
             + (isSecure ? "; Secure" : "")
     }
 
-    /// The token of the session that the request has. Another program of this machine may have set a cookie of the same name
-    /// beside ours: it is one that opens nothing.
+    /// Returns the token of the session that the request has. Another program of this machine may have set a
+    /// cookie of the same name beside ours: that cookie opens nothing.
     private func session(in request: HTTPRequest) -> String? {
         guard let entry, let cookies = request.fields["cookie"] else { return nil }
         for part in cookies.split(separator: ";").prefix(50) {
@@ -197,7 +200,9 @@ package final class ConsoleDoor {
 
     // MARK: Programs that read
 
-    /// A browser shows no token by itself, so whoever shows one is who he says, under whatever name he came here.
+    /// Answers a program that shows a token; `false`: the request shows none, or is not for figures. A
+    /// browser shows no token by itself, so whoever shows one is who he says, under whatever name he came
+    /// here.
     private func answerWidget(
         _ request: HTTPRequest, _ respond: @escaping @EventLoop (HTTPResponse) -> Void
     ) -> Bool {
@@ -220,7 +225,8 @@ package final class ConsoleDoor {
         return true
     }
 
-    /// `Authorization: Bearer TOKEN`, or `?token=TOKEN` for those that know addresses only.
+    /// Returns the token of `Authorization: Bearer TOKEN`, or of `?token=TOKEN` for programs that know
+    /// addresses only.
     private static func widgetToken(in request: HTTPRequest) -> String? {
         if let field = request.fields["authorization"] {
             return field.hasPrefix("Bearer ") ? String(field.dropFirst("Bearer ".utf8.count)) : ""
@@ -244,7 +250,10 @@ package final class ConsoleDoor {
 
     // MARK: For who has entered
 
-    /// - Parameter login: `nil`: it is the proxy's, and nothing of it can be changed here.
+    /// Answers a client that has entered.
+    ///
+    /// - Parameter login: The session's token and the login; `nil`: the login is the proxy's, and nothing of
+    ///   it can be changed here.
     private func answer(
         _ request: HTTPRequest, of login: (token: String, entry: ConsoleEntry)?,
         _ respond: @escaping @EventLoop (HTTPResponse) -> Void
@@ -301,7 +310,7 @@ package final class ConsoleDoor {
 }
 
 extension HTTPResponse {
-    /// Why a call was not carried out: a word for programs, and a sentence.
+    /// Makes the answer to a call that was not carried out: a word for programs, and a sentence.
     package init(status: Int, fault word: String, _ sentence: String) {
         self.init(status: status, json: ["code": .string(word), "message": .string(sentence)])
     }

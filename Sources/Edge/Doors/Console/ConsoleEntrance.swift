@@ -47,7 +47,7 @@ package struct ConsoleEntrance {
         var comparisons = 0
     }
 
-    /// `nil`: the node has no owner.
+    /// The data that are written down; `nil`: the node has no owner.
     package private(set) var kept: Kept?
     private var link: Link?
     private(set) var work = Work()
@@ -89,7 +89,8 @@ package struct ConsoleEntrance {
         return true
     }
 
-    /// The salt with which a text is hashed that may be the passphrase; there is one where there is no passphrase, too.
+    /// Returns the salt with which a text is hashed that may be the passphrase; there is a salt where there
+    /// is no passphrase, too.
     mutating func saltToTry() -> [UInt8] {
         work.hashes += 1
         return passphrase?.salt ?? Self.noSalt
@@ -147,7 +148,8 @@ package struct ConsoleEntrance {
         kept?.sessions.removeAll { $0.digest == digest }
     }
 
-    /// Another passphrase ends all sessions but the one that has set it: whoever knew the old one may have one of them.
+    /// Sets the passphrase. Another passphrase ends all sessions but the one that has set it: whoever knew
+    /// the old one may have one of them.
     package mutating func setPassphrase(_ passphrase: PassphraseDigest?, by token: String) {
         let digest = Self.digest(token)
         kept?.passphrase = passphrase

@@ -17,7 +17,7 @@ package final class ConsoleEntry {
         case entered(String)
         /// Wrong, spent, too old, or not set at all: nobody learns which.
         case refused
-        /// Too many attempts: not before so many nanoseconds.
+        /// Too many attempts: the next may come after this time, in nanoseconds.
         case later(Int64)
     }
 
@@ -33,9 +33,11 @@ package final class ConsoleEntry {
 
     private static let mostWaiting = 8
 
+    /// Makes the entrance at work.
+    ///
     /// - Parameters:
-    ///   - kept: As it was written down; `nil`: the node has no owner.
-    ///   - save: Writes it down; returns when that is done or can't be.
+    ///   - kept: The data as they were written down; `nil`: the node has no owner.
+    ///   - save: Writes the data down; returns when that is done or can't be.
     package init(
         _ kept: ConsoleEntrance.Kept?, save: @escaping @EventLoop (ConsoleEntrance.Kept) async -> Void
     ) {
@@ -88,8 +90,11 @@ package final class ConsoleEntry {
         await keep()
     }
 
-    /// - Parameter text: `nil`: there is none any more.
-    /// - Returns: `false`: another one is being hashed.
+    /// Sets the passphrase, and ends all other sessions.
+    ///
+    /// - Parameter text: The new passphrase; `nil`: there is none any more.
+    /// - Returns: `false`: nothing was changed, as too many texts are being hashed, hashing failed, or the
+    ///   session has ended.
     func setPassphrase(_ text: String?, by token: String) async -> Bool {
         var digest: PassphraseDigest?
         if let text {
@@ -111,9 +116,9 @@ package final class ConsoleEntry {
         if let kept = entrance.kept { await save(kept) }
     }
 
-    /// One at a time, each on a thread of its own.
+    /// Hashes texts one at a time, each on a thread of its own.
     ///
-    /// - Parameter salt: `nil`: a new one.
+    /// - Parameter salt: The salt to hash with; `nil`: a new one.
     private func hash(_ text: String, salt: [UInt8]?) async -> PassphraseDigest? {
         let passphrase = Secret(Array(text.utf8))
         return await hashes.run { try? PassphraseDigest(of: passphrase, salt: salt) }

@@ -47,7 +47,7 @@ package final class ConsoleEvents {
 
     package var count: Int { streams.count }
 
-    /// Something of these kinds has changed.
+    /// Notes that something of these kinds has changed, which all streams are told soon.
     package func changed(_ kinds: Kinds) {
         guard !streams.isEmpty else { return }
         untold.formUnion(kinds)
@@ -60,8 +60,10 @@ package final class ConsoleEvents {
         for stream in streams { stream.tell(kinds) }
     }
 
+    /// Opens a stream of events.
+    ///
     /// - Parameters:
-    ///   - session: Whose stream it is, as bytes of its token.
+    ///   - session: The session whose stream it is, as bytes of its token.
     ///   - isGood: Whether that session goes on.
     func open(_ live: LiveAnswer, of session: [UInt8], isGood: @escaping @EventLoop () -> Bool) {
         let ofSession = streams.filter { $0.session == session }

@@ -19,7 +19,8 @@ struct ConsoleRules {
         return origins.contains { Self.host(of: $0) == host }
     }
 
-    /// The origin of a change, if it may be done; `nil`: a page from elsewhere asks for it, or no browser at all.
+    /// Returns the origin of a change, if it may be done; `nil`: a page from elsewhere asks for it, or no
+    /// browser at all.
     func origin(ofChange request: HTTPRequest) -> String? {
         guard mayRead(request), request.fields[Self.field] == "1",
             let host = request.fields["host"], let origin = request.fields["origin"],

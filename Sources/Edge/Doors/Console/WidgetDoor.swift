@@ -14,9 +14,11 @@ package struct WidgetDoor {
 
     package nonisolated static let path = "/api/v1/widget"
 
+    /// Makes the door.
+    ///
     /// - Parameters:
-    ///   - place: The listener's: no page of a browser asks here under a name.
-    ///   - calls: What is below `/api/v1`. Only the figures are asked of it.
+    ///   - place: The listener's endpoint: no page of a browser asks here under a name.
+    ///   - calls: The door of all paths below `/api/v1`. Only the figures are asked of it.
     package init(at place: Endpoint, calls: any HTTPDoor) {
         rules = ConsoleRules(origins: ["http://\(place)"])
         self.calls = calls

@@ -28,6 +28,8 @@ package struct WidgetTokens: Equatable, Sendable {
         case unfitName, nameIsTaken, tooMany
     }
 
+    /// Adds a token of this name.
+    ///
     /// - Returns: The token's text, which is not kept.
     package mutating func add(_ name: String, secret: [UInt8]) throws(Refusal) -> String {
         precondition(secret.count == Self.secretLength, "\(secret.count) bytes for a token")
@@ -39,6 +41,8 @@ package struct WidgetTokens: Equatable, Sendable {
         return text
     }
 
+    /// Removes the token of a name.
+    ///
     /// - Returns: Whether there was one.
     package mutating func remove(_ name: String) -> Bool {
         let before = tokens.count

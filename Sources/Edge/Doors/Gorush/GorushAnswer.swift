@@ -72,7 +72,7 @@ package struct GorushAnswer {
         return .gorush(status: 400, body)
     }
 
-    /// Gorush masks the first and the last ten characters, wherever these strings occur.
+    /// Masks the first and the last ten characters of a token, wherever these strings occur, as gorush does.
     package static func masked(_ token: String) -> String {
         // As bytes, which gorush counts too. Of what is far longer than any token is, nothing is shown.
         let bytes = Array(token.utf8)

@@ -5,14 +5,16 @@ import JSONCoding
 package struct GorushApplePush: Equatable {
     /// A JSON object.
     package let body: String
-    /// Beside authorization, in this order.
+    /// The header fields beside authorization, in this order.
     package let fields: [(name: String, value: String)]
 
     package static func == (one: GorushApplePush, other: GorushApplePush) -> Bool {
         one.body.hasSameBytes(as: other.body) && one.fields.elementsEqual(other.fields, by: ==)
     }
 
-    /// - Throws: the word that APNs would answer, when a text can't be a header's value.
+    /// Makes the push of a notification.
+    ///
+    /// - Throws: The word that APNs would answer, when a text can't be a header's value.
     package init(_ notification: GorushNotification) throws(GorushRefusal) {
         let apple = notification.apple
         var fields: [(name: String, value: String)] = []

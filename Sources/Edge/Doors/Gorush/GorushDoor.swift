@@ -186,7 +186,8 @@ package final class GorushDoor: HTTPDoor {
         }
     }
 
-    /// Every request is a new one: gorush's senders repeat nothing, and the same words come again and again.
+    /// Submits a push. Every request is a new one: gorush's senders repeat nothing, and the same words come
+    /// again and again.
     private func submit(
         _ submission: Submission, from sender: SenderID?, _ notification: GorushNotification, _ token: String,
         _ gathering: Gathering
@@ -237,7 +238,7 @@ private final class Gathering {
     private var unknown = 1
     private var respond: (@EventLoop (HTTPResponse) -> Void)?
     private var timer: Timer?
-    /// `nil`: stored is enough to know.
+    /// The time for the outcomes; `nil`: stored is enough to know.
     private let deadline: Duration?
 
     init(
@@ -249,7 +250,9 @@ private final class Gathering {
         self.respond = respond
     }
 
-    /// - Returns: its number, for ``take(_:of:)``.
+    /// Adds a push whose receipt is to come.
+    ///
+    /// - Returns: The push's number, for ``take(_:of:)``.
     func expect(_ push: GorushAnswer.Push) -> Int {
         unknown += 1
         pushes.append(push)
@@ -277,7 +280,7 @@ private final class Gathering {
         known()
     }
 
-    /// An element of which nothing is sent: gorush tells each of its tokens.
+    /// Adds an error for each token of an element of which nothing is sent, as gorush does.
     func failAll(of notification: GorushNotification, _ error: String, _ turns: Turns) async {
         let tokens = notification.tokens.isEmpty ? [notification.to] : notification.tokens
         for token in tokens {

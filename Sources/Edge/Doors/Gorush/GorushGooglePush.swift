@@ -19,7 +19,9 @@ package struct GorushGooglePush {
     /// Gorush's library takes no more at once.
     private static let mostTokens = 500
 
-    /// - Throws: why FCM, or the library before it, would take none of it.
+    /// Makes the pushes of a notification.
+    ///
+    /// - Throws: The reason why FCM, or the library before it, would take none of it.
     package init(_ notification: GorushNotification) throws(GorushRefusal) {
         var targets: [Target] = []
         if !notification.topic.isEmpty {
@@ -47,7 +49,7 @@ package struct GorushGooglePush {
         if case .token = targets.first { false } else { true }
     }
 
-    /// The whole request of one message.
+    /// Returns the whole request of one message.
     package func body(for target: Target) -> String {
         var message = members
         switch target {
@@ -110,7 +112,7 @@ package struct GorushGooglePush {
         return members
     }
 
-    /// FCM takes texts only: every other value is its JSON, as Go writes it.
+    /// Returns a value as text. FCM takes texts only: every other value is its JSON, as Go writes it.
     private static func text(_ value: JSON) -> JSON {
         switch value {
         case .string: value

@@ -26,7 +26,9 @@ package struct GorushRequest {
     /// Tokens of all elements together.
     package static let mostTokens = 1000
 
-    /// - Parameter limit: how many elements there may be.
+    /// Reads a request.
+    ///
+    /// - Parameter limit: The most elements that there may be.
     package init(_ body: [UInt8], limit: Int) throws(GorushFault) {
         let document: JSON
         do {
@@ -60,7 +62,7 @@ package struct GorushRequest {
 package struct GorushNotification {
     package let id: String
     package var tokens: [String]
-    /// `nil` for a number that is neither: left out in silence.
+    /// The platform; `nil` for a number that is neither: left out in silence.
     package let platform: Platform?
     package let message: String
     package let title: String
@@ -210,7 +212,7 @@ package struct GorushGoogleFields {
         options = try GorushGoogleFields.block(fields, "fcm_options", ["analytics_label"])
     }
 
-    /// Keys that gorush's library doesn't know vanish in it.
+    /// Reads an object's known members. Keys that gorush's library doesn't know vanish in it.
     private static func block(
         _ fields: GorushFields, _ key: String, _ known: [String]
     ) throws(GorushFault) -> JSON.Object? {

@@ -31,7 +31,9 @@ package final class BisqRelayDoor: HTTPDoor {
     private let (bisq1, bisq2): (DoorCounter, DoorCounter)
     private let isInDoubt: @EventLoop (LaneID) -> Bool
 
-    /// - Parameter isInDoubt: Whether what a lane's gateway says of device tokens may be the fault of the settings.
+    /// Makes the door.
+    ///
+    /// - Parameter isInDoubt: Whether a lane's verdicts on device tokens may be the fault of the settings.
     package init(
         settings: Settings, dispatcher: Dispatcher,
         isInDoubt: @escaping @EventLoop (LaneID) -> Bool = { _ in false }

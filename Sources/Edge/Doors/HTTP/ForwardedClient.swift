@@ -18,6 +18,8 @@ enum ForwardedClient: Equatable {
     /// Bytes of the longest address with brackets, zone and port.
     private static let longest = 100
 
+    /// Reads the client of a request from a header field in which proxies name it.
+    ///
     /// - Parameters:
     ///   - name: The header field's name in lower case.
     ///   - proxy: The address that sent the request.
@@ -79,8 +81,9 @@ enum ForwardedClient: Equatable {
         return whole
     }
 
-    /// `192.0.2.1`, `192.0.2.1:51000`, `2001:db8::1`, `[2001:db8::1]` or `[2001:db8::1]:51000`, also in quotes and with a
-    /// zone; `nil`: no address, as `unknown` and the made-up names of RFC 7239 are none.
+    /// Reads the address of `192.0.2.1`, `192.0.2.1:51000`, `2001:db8::1`, `[2001:db8::1]` or
+    /// `[2001:db8::1]:51000`, also in quotes and with a zone; `nil`: no address, as `unknown` and the made-up
+    /// names of RFC 7239 are none.
     private static func address(_ text: ArraySlice<UInt8>) -> NetworkAddress? {
         guard text.count <= longest else { return nil }
         var text = text
@@ -102,7 +105,7 @@ enum ForwardedClient: Equatable {
         NetworkAddress(String(decoding: text.prefix { $0 != UInt8(ascii: "%") }, as: UTF8.self))
     }
 
-    /// Whether it is a port, `:51000`, or a made-up one (RFC 7239, 6), `:_name`.
+    /// Whether a text is a port, `:51000`, or a made-up one (RFC 7239, 6), `:_name`.
     private static func isPort(_ text: ArraySlice<UInt8>) -> Bool {
         let name = text.dropFirst()
         guard text.first == UInt8(ascii: ":"), let first = name.first else { return false }

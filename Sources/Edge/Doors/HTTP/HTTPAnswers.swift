@@ -32,13 +32,13 @@ extension HTTPResponse {
         return response
     }
 
-    /// "Too much" as plain text.
+    /// Makes the answer "too much" as plain text.
     init(_ busy: Busy) {
         self.init(status: busy.status, text: Reason.busy.code)
         addRetryAfter(busy)
     }
 
-    /// Whole seconds, at least one (RFC 9110, section 10.2.3).
+    /// Adds the pause to the answer in whole seconds, at least one (RFC 9110, section 10.2.3).
     mutating func addRetryAfter(_ busy: Busy) {
         fields.append("retry-after", String(max(1, (busy.retryAfter.milliseconds + 999) / 1000)))
     }

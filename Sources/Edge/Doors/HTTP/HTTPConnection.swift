@@ -35,7 +35,9 @@ final class HTTPConnection: DoorConnection {
     /// A stranger's: whether one request may be answered, or it stands in the row until then.
     private var (hasTurn, isInRow) = (false, false)
 
-    /// - Parameter isProxy: it is believed whose its requests are.
+    /// Makes a client's connection.
+    ///
+    /// - Parameter isProxy: Whether the client is believed when it says whose its requests are.
     init(_ stream: Stream, _ arrival: Arrival, isProxy: Bool, server: HTTPServer, at places: Places) {
         self.server = server
         self.isProxy = isProxy
@@ -162,7 +164,7 @@ final class HTTPConnection: DoorConnection {
         if !response.isKeptAlive { end(.finished) }
     }
 
-    /// The answer goes on from here without an end.
+    /// Begins an answer that goes on from here without an end.
     func begin(_ live: LiveAnswer, _ status: Int, at places: Places, silence: Duration?, head: [UInt8]) {
         server.counters.answers[status, default: 0] += 1
         self.live = live

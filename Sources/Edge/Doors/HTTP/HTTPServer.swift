@@ -26,7 +26,7 @@ package final class HTTPServer {
         package var acceptsPerTurn = 64
         /// The longest time from a request's first byte to its last.
         package var requestDeadline: Duration = .seconds(10)
-        /// Between requests.
+        /// The longest time between requests.
         package var idleTimeout: Duration = .seconds(60)
         /// The longest time for which a client may take nothing of its answers; `nil`: as long as between
         /// requests.
@@ -58,7 +58,7 @@ package final class HTTPServer {
     /// The limits of each connection.
     let limits: DoorConnection.Limits
     let circuits: Circuits
-    /// `nil`: all are served as they come.
+    /// The share of strangers, for which their requests wait; `nil`: all are served as they come.
     let strangers: StrangersShare?
     let countsRefusals: Bool
     let handler: Handler
@@ -72,9 +72,12 @@ package final class HTTPServer {
     /// Called when a trusted proxy does not say readably whose a request is. The request counts as the proxy's own.
     package var onUnknownClient: (@EventLoop () -> Void)?
 
+    /// Makes a server.
+    ///
     /// - Parameters:
-    ///   - circuits: by which connections come; `nil`: they don't come over Tor, and have no limits of that kind.
-    ///   - room: for the buffers of all connections, of other doors too.
+    ///   - circuits: The circuits by which connections come; `nil`: they don't come over Tor, and have no
+    ///     limits of that kind.
+    ///   - room: The room for the buffers of all connections, of other doors too.
     package init(
         settings: Settings = Settings(), circuits: Circuits? = nil, room: BufferRoom = BufferRoom(),
         liveDoors: [any LiveDoor] = [],
@@ -133,7 +136,7 @@ package final class HTTPServer {
     }
 
     package var openConnections: Int { connections.count }
-    /// How many are held by circuits or addresses that hold so many or more.
+    /// Counts the open connections of circuits or addresses that have `count` or more.
     package func openConnections(heldBy count: Int) -> Int { connections.count(heldBy: count) }
     /// The number of connections that made room for others.
     package var evictedConnections: Int { connections.evicted }
@@ -185,7 +188,7 @@ package final class HTTPServer {
         settings.trustedProxies.contains { $0.contains(address) }
     }
 
-    /// Whose a request of a trusted proxy is.
+    /// Returns the origin of a request that a trusted proxy has sent.
     func client(of request: borrowing HTTPRequest, from proxy: NetworkAddress?) -> Origin {
         let client = ForwardedClient(
             in: request.fields, of: settings.clientAddressHeader, from: proxy, isTrusted: isTrusted)

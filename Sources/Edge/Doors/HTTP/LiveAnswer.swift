@@ -11,13 +11,13 @@ package protocol LiveDoor: HTTPDoor {
 /// The giver of an answer that goes on.
 @EventLoop
 protocol LiveClient: AnyObject {
-    /// The client has taken enough of what was sent.
+    /// Called when the client has taken enough of what was sent.
     func hasRoom()
-    /// Takes the bytes that the client sends while the answer goes on.
+    /// Called with the bytes that the client sends while the answer goes on.
     func received(_ bytes: RawSpan)
     /// Bytes that the client sent, and that are not whole.
     var heldBytes: Int { get }
-    /// Called once, whoever ended it.
+    /// Called once when the connection has ended, whoever ended it.
     func connectionEnded()
 }
 
@@ -43,16 +43,18 @@ package final class LiveAnswer {
         respond = nil
     }
 
-    /// The client has broken a rule.
+    /// Counts a rule that the client has broken.
     func strike() { connection?.strike() }
 
     // MARK: Without an end
 
+    /// Begins an answer without an end.
+    ///
     /// - Parameters:
-    ///   - status: As `head` says it.
-    ///   - places: Where the connection stays from now on.
-    ///   - silence: For how long nothing may come from the client; `nil`: for ever.
-    ///   - head: What goes before the first piece.
+    ///   - status: The status that `head` says.
+    ///   - places: The places at which the connection stays from now on.
+    ///   - silence: The longest time for which nothing may come from the client; `nil`: for ever.
+    ///   - head: The bytes before the first piece.
     /// - Returns: `false`: the client is gone.
     func begin(_ status: Int, at places: Places, silence: Duration?, head: [UInt8]) -> Bool {
         respond = nil

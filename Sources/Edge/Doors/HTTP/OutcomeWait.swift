@@ -19,7 +19,7 @@ final class OutcomeWait {
         self.answer = answer
     }
 
-    /// The dispatcher's receipts, one after the other.
+    /// Takes the dispatcher's receipts, one after the other.
     func take(_ receipt: Receipt) {
         guard receipt == .stored else { return end(with: receipt) }
         // From here on the node is responsible, whatever the gateway says later.

@@ -10,7 +10,8 @@ import Relay
 /// whether content is available (Bisq 2 before April 2026) gets what that relay sends to all: it is. Only Bisq 1 puts its
 /// magic before a message: that tells the generation of the phone's app.
 enum RelayGetForm {
-    /// `nil` when a parameter that must be there is missing or can't be read.
+    /// Reads the submission from a query; `nil` when a parameter that must be there is missing or can't be
+    /// read.
     static func submission(_ query: HTTPQuery, bisq1: PhoneApps, bisq2: PhoneApps) -> Submission? {
         guard let isAndroid = flag("isAndroid", in: query, default: false),
             let isProduction = flag("isProduction", in: query, default: true),
@@ -29,7 +30,8 @@ enum RelayGetForm {
             isMutableContent: isMutable, isContentAvailable: isContentAvailable)
     }
 
-    /// `success`, 7 bytes and nothing else, is what Bisq 1 compares with; any other status is a failure to it.
+    /// Returns the answer to a receipt. Bisq 1 compares with `success`, 7 bytes and nothing else; any other
+    /// status is a failure to it.
     static func response(to receipt: Receipt) -> HTTPResponse {
         switch receipt.answer {
         case .taken: success
@@ -53,7 +55,8 @@ enum RelayGetForm {
         return String(copying: text)
     }
 
-    /// Tokens come raw (older Bisq 2) or as hex of their text. An APNs token is hex itself, of bytes that are no text.
+    /// Decodes hex to printable text; `nil`: its bytes are none. Tokens come raw (older Bisq 2) or as hex of
+    /// their text. An APNs token is hex itself, of bytes that are no text.
     private static func printableText(hex: String) -> String? {
         guard let bytes = Hex.decode(hex), bytes.allSatisfy({ (0x20...0x7e).contains($0) }) else {
             return nil

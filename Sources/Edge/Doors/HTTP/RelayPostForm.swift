@@ -61,8 +61,10 @@ enum RelayPostForm {
         }
     }
 
-    /// - Parameter isDoubtful: What the gateway says of device tokens may be the fault of the settings. A client that hears
-    ///   `isUnregistered` forgets the phone for good.
+    /// Returns the answer to a receipt.
+    ///
+    /// - Parameter isDoubtful: Whether the gateway's verdicts on device tokens may be the fault of the
+    ///   settings. A client that hears `isUnregistered` forgets the phone for good.
     static func response(to receipt: Receipt, isDoubtful: Bool = false) -> HTTPResponse {
         switch receipt.answer {
         case .taken: return accepted
@@ -79,7 +81,7 @@ enum RelayPostForm {
         }
     }
 
-    /// Nothing gets through here for long: another relay may do better.
+    /// Makes the answer for a time when nothing gets through here for long: another relay may do better.
     static func unavailable(_ reason: String) -> HTTPResponse {
         response(status: 503, accepted: false, code: reason, isUnregistered: false)
     }

@@ -8,7 +8,7 @@ enum RelayRoute: Equatable {
     /// `/v1/{apns|fcm}[/device/{token}]`: Bisq 2. The token is as sent, percent-encoded; `nil`: it is in the body.
     case post(Platform, token: Substring?)
 
-    /// `nil` for every other path.
+    /// Reads the route of a path; `nil` for every other path.
     init?(path: String) {
         if let token = path.dropping(prefix: "/v1/apns/device/") {
             self = .post(.ios, token: token)

@@ -11,10 +11,12 @@ package final class ServerCertificate {
     let handshakesPerAddress: Rate
     var used = Rate.Use()
 
+    /// Makes the certificate of a server.
+    ///
     /// - Parameters:
-    ///   - context: a server's, with `http/1.1` or without ALPN.
-    ///   - handshakes: a second, on average, at all listeners together; twice as many at once.
-    ///   - handshakesPerAddress: the same of one address; five times as many at once.
+    ///   - context: The context of a server, with `http/1.1` or without ALPN.
+    ///   - handshakes: Handshakes a second, on average, at all listeners together; twice as many at once.
+    ///   - handshakesPerAddress: Handshakes a second of one address, on average; five times as many at once.
     package init(_ context: TLSContext, handshakes: Int = 200, perAddress handshakesPerAddress: Int = 10) {
         self.context = context
         self.handshakes = Rate(perSecond: Double(handshakes), burst: 2 * handshakes)

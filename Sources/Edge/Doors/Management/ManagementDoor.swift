@@ -26,9 +26,11 @@ package final class ManagementDoor {
         "sha256-\(Base64.encode(Hash.sha256(Array(text.utf8))))"
     }
 
+    /// Makes the door.
+    ///
     /// - Parameters:
-    ///   - report: Made anew for each request.
-    ///   - article: What the page links to, as `/docs/NAME.md`.
+    ///   - report: Makes the report anew for each request.
+    ///   - article: Returns an article that the page links to, as `/docs/NAME.md`.
     package init(report: @escaping @EventLoop () -> Report, article: @escaping Article = { _ in nil }) {
         self.report = report
         self.article = article
@@ -67,7 +69,7 @@ package final class ManagementDoor {
         respond(page)
     }
 
-    /// `Metrics` of `/docs/Metrics.md`: letters only.
+    /// Returns the name of an article from its path, `Metrics` of `/docs/Metrics.md`: letters only.
     private static func article(_ path: String) -> String? {
         let prefix = "/docs/", suffix = ".md"
         guard path.hasPrefix(prefix), path.hasSuffix(suffix), path.utf8.count < 80 else { return nil }

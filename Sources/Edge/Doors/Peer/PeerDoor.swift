@@ -26,7 +26,8 @@ package final class PeerDoor {
     package struct Counters: Equatable, Sendable {
         package var connections = 0
         package var frames = 0
-        /// Times that a peer was read no further because so many of its requests were not answered yet.
+        /// The number of times that a peer was read no further because too many of its requests had no answer
+        /// yet.
         package var heldBack = 0
         package var closed: [PeerClose: Int] = [:]
 
@@ -49,7 +50,9 @@ package final class PeerDoor {
     private var listener: Listener?
     private let connections: Places
 
-    /// - Parameter room: for the buffers of all connections, of other doors too.
+    /// Makes the door.
+    ///
+    /// - Parameter room: The room for the buffers of all connections, of other doors too.
     package init(
         settings: Settings, dispatcher: Dispatcher, circuits: Circuits? = nil,
         room: BufferRoom = BufferRoom(), replies: ReplyBoard? = nil

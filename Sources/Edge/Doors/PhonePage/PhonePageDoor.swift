@@ -38,7 +38,8 @@ package final class PhonePageDoor: HTTPDoor {
         self.answers = answers
     }
 
-    /// The worker keeps the page; what asks here wants to know whether there is a newer one.
+    /// Makes the answer with a file. The worker keeps the page; what asks here wants to know whether there is
+    /// a newer one.
     private static func answer(_ bytes: [UInt8], named name: String, policy: String) -> HTTPResponse {
         var answer = HTTPResponse(status: 200, body: bytes)
         for (field, value) in [

@@ -34,7 +34,10 @@ struct Newcomers {
 
     init(capacity: Int) { self.capacity = capacity }
 
-    /// - Parameter sender: `nil`: not known. Such phones give way to nobody.
+    /// Adds a phone.
+    ///
+    /// - Parameter sender: The sender that brought the phone; `nil`: not known. Such phones give way to
+    ///   nobody.
     mutating func add(_ key: StatusRegistration.Key, by sender: SenderID?) {
         guard let sender else { return }
         if total >= capacity { _ = takeOldest(ofMoreThan: 0) }

@@ -69,7 +69,7 @@ final class StatusConnection: DoorConnection {
         }
     }
 
-    /// Whether the next message may be taken now; else it is, when its time has come.
+    /// Whether the next message may be taken now. If not, the connection goes on when its time has come.
     private func hasShare() -> Bool {
         let now = EventLoop.monotonicNanoseconds
         let delay = max(

@@ -7,9 +7,11 @@ import Status
 /// A phone's push as status-go and gorush would have made it together: an alert with a text, and three hex strings
 /// that wake the app.
 enum StatusPush {
+    /// Makes the submission of a push.
+    ///
     /// - Parameters:
-    ///   - uid: the same for every repetition of the entry's message.
-    ///   - apps: the configured apps that this door may push to.
+    ///   - uid: The same text for every repetition of the entry's message.
+    ///   - apps: The configured apps that this door may push to.
     /// - Returns: `nil` when no app serves this registration.
     static func submission(
         _ entry: PushEntry, to target: StatusTarget, uid: String, apps: PushApps
@@ -44,7 +46,7 @@ enum StatusPush {
         }
     }
 
-    /// Names one entry of one message in the outbox: 51 characters at most.
+    /// Returns the uid of one entry of one message in the outbox: 51 characters at most.
     static func uid(messageID: [UInt8], index: Int) -> String {
         "\(Hex.encode(Array(messageID.prefix(24))))-\(index)"
     }
@@ -61,7 +63,7 @@ package struct StatusTarget: Equatable, Sendable {
     let registeredAt: Int64
     let usedAt: Int64
 
-    /// `nil` for a type of token that is neither Apple's nor Google's.
+    /// Makes the target of a registration; `nil` for a type of token that is neither Apple's nor Google's.
     init?(_ registration: Registration, registeredAt: Int64, usedAt: Int64 = 0) {
         guard let tokenType = Registration.TokenType(rawValue: registration.tokenType) else { return nil }
         self.tokenType = tokenType

@@ -53,7 +53,10 @@ package final class StatusServer {
     /// Bytes of an answer to a query, about: more than the largest that a client is known to need.
     private nonisolated static let longestQueryResponse = 1 << 20
 
-    /// - Parameter digestKey: the node's, under which it keeps what must not be read from its disk.
+    /// Makes the server.
+    ///
+    /// - Parameter digestKey: The node's key, under which the server keeps what must not be read from its
+    ///   disk.
     package init(
         settings: Settings, key: Secp256k1.PrivateKey, registrations: StoredStatusRegistrations,
         dispatcher: Dispatcher, digestKey: Secret, log: Logger
@@ -157,7 +160,10 @@ package final class StatusServer {
         }
     }
 
-    /// - Parameter sender: Who brings a phone that is not known yet; for that others may give way.
+    /// Stores a registration, or removes it where the client unregisters.
+    ///
+    /// - Parameter sender: The sender that brings a phone that is not known yet; for that others may give
+    ///   way.
     private func put(
         _ registration: Registration, of key: StatusRegistration.Key, from sender: SenderID?
     ) async throws(OutboxError) -> StatusRegistration.PutResult {
@@ -174,7 +180,7 @@ package final class StatusServer {
         return result
     }
 
-    /// Sealed for this server by the client.
+    /// Returns the registration that the client has sealed for this server.
     private func opened(
         _ sealed: [UInt8], _ client: Secp256k1.PublicKey
     ) throws(RegistrationFault) -> Registration {
@@ -319,7 +325,7 @@ package final class StatusServer {
         }
     }
 
-    /// Once a day: a phone that is pushed to keeps its place.
+    /// Notes once a day that a phone is pushed to: such a phone keeps its place.
     private func noteUse(of key: StatusRegistration.Key, _ target: StatusTarget) {
         let now = EventLoop.unixMilliseconds
         guard now - target.usedAt > Duration.seconds(86_400).milliseconds else { return }

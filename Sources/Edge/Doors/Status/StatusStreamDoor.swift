@@ -34,7 +34,9 @@ package final class StatusStreamDoor {
     var used = Rate.Use()
     private let connections: Places
 
-    /// - Parameter room: for the buffers of all connections, of other doors too.
+    /// Makes the door.
+    ///
+    /// - Parameter room: The room for the buffers of all connections, of other doors too.
     package init(settings: Settings, server: StatusServer, room: BufferRoom = BufferRoom()) {
         self.settings = settings
         limits = DoorConnection.Limits(
@@ -57,7 +59,7 @@ package final class StatusStreamDoor {
     }
 
     package var openConnections: Int { connections.count }
-    /// How many are held by circuits that hold so many or more.
+    /// Counts the open connections of circuits that have `count` or more.
     package func openConnections(heldBy count: Int) -> Int { connections.count(heldBy: count) }
     /// The number of connections that made room for others.
     package var evictedConnections: Int { connections.evicted }

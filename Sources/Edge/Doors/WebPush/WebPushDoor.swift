@@ -21,7 +21,9 @@ package final class WebPushDoor: HTTPDoor {
     private let deadlines: OutcomeDeadlines
     private let isInDoubt: @EventLoop (LaneID) -> Bool
 
-    /// - Parameter isInDoubt: Whether what a lane's gateway says of device tokens may be the fault of the settings.
+    /// Makes the door.
+    ///
+    /// - Parameter isInDoubt: Whether a lane's verdicts on device tokens may be the fault of the settings.
     package init(
         settings: WebPushSettings, dispatcher: Dispatcher, isInDoubt: @escaping @EventLoop (LaneID) -> Bool
     ) {

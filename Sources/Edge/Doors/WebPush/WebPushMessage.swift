@@ -34,7 +34,7 @@ struct WebPushMessage: Equatable {
     let body: [UInt8]
     /// Seconds, 0 or more; `nil` where the sender says none that can be read.
     let timeToLive: Int?
-    /// Whether it is to be shown at once; otherwise when it suits the phone.
+    /// Whether the phone shows the message at once; otherwise when it suits the phone.
     let isUrgent: Bool
     /// The name by which it replaces an earlier one on the phone; `nil` also where it is not what Apple takes.
     let topic: String?
@@ -65,10 +65,8 @@ struct WebPushMessage: Equatable {
         }
     }
 
-    /// The first parameter of that name in all fields of that name. Parameters are `name=value`, parted by `;` or `,`
-    /// with blanks as one likes; a value may stand in quotes and may be padded.
-    ///
-    /// - Returns: What it stands for.
+    /// Decodes the first parameter of a name in all fields of a name. Parameters are `name=value`, parted by
+    /// `;` or `,` with blanks as one likes; a value may stand in quotes and may be padded.
     private static func parameter(_ name: String, in field: String, of request: HTTPRequest) -> [UInt8]? {
         request.fields.firstResult(of: field) { line -> [UInt8]?? in
             var start = 0

@@ -62,9 +62,9 @@ enum WebPushPayload {
         return text(body)
     }
 
-    /// Further members of a JSON object.
+    /// Appends further members to a JSON object.
     ///
-    /// - Returns: How many.
+    /// - Returns: The number of members.
     @discardableResult
     private static func append(_ message: WebPushMessage, extra: String?, to body: inout [UInt8]) -> Int {
         var count = 1

@@ -6,9 +6,12 @@ enum WebPushReceipt {
     /// The operator has to mend something; senders come again some times over hours.
     private static let retryWhenMended: Duration = .seconds(300)
 
+    /// Returns the answer to a receipt.
+    ///
     /// - Parameters:
-    ///   - state: Under which id the message's state can be asked; `nil`: it was not stored.
-    ///   - isDoubtful: The gateway refuses one device after the other: rather the operator's settings are wrong.
+    ///   - state: The id under which the message's state can be asked; `nil`: it was not stored.
+    ///   - isDoubtful: Whether the gateway refuses one device after the other: rather the operator's settings
+    ///     are wrong.
     static func response(
         to receipt: Receipt, state: NotificationID? = nil, isDoubtful: Bool = false, on route: WebPushRoute
     ) -> HTTPResponse {

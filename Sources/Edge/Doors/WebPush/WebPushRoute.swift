@@ -32,9 +32,9 @@ enum WebPushRoute: Equatable {
     private static let relayPrefix = "/relay-to/"
     private static let pushPrefix = "/push/"
 
-    /// `nil`: it is another door's.
+    /// Reads the route of a path; `nil`: the path is another door's.
     ///
-    /// - Parameter path: As sent. It is decoded before it is split, so an escaped slash is a slash.
+    /// - Parameter path: The path as sent. It is decoded before it is split, so an escaped slash is a slash.
     init?(path: String) {
         guard WebPushRoute.isOurs(path) else { return nil }
         guard let decoded = try? String(percentEncoded: path) else {
@@ -56,7 +56,7 @@ enum WebPushRoute: Equatable {
         }
     }
 
-    /// Split as bytes: a stranger's character may be as long as the path.
+    /// Splits a path as bytes: a stranger's character may be as long as the path.
     private static func parts(of path: String, behind prefix: String, atMost count: Int) -> [String] {
         path.withBytes { parts(of: $0, behind: prefix, atMost: count) }
     }
@@ -72,7 +72,7 @@ enum WebPushRoute: Equatable {
         return parts
     }
 
-    /// Whole characters, as slashes are ends of them.
+    /// Returns the text of whole characters, as slashes are ends of them.
     private static func text(_ bytes: Span<UInt8>) -> String {
         guard let valid = try? UTF8Span(validating: bytes) else {
             preconditionFailure("a part of a text is none")

@@ -6,10 +6,10 @@ enum WebPushSubmission {
     /// How long a message is tried that is to arrive at once or never (TTL 0).
     static let shortestLife: Int64 = 30_000
 
-    /// `nil` when the operator has named no app for this form.
+    /// Makes the submission of a message; `nil` when the operator has named no app for this form.
     ///
     /// - Parameters:
-    ///   - query: As sent.
+    ///   - query: The query as sent.
     ///   - now: Milliseconds since 1970.
     static func make(
         _ message: WebPushMessage, to route: WebPushRoute, query: String?, _ settings: WebPushSettings,
