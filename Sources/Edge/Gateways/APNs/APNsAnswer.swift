@@ -4,9 +4,11 @@ import Relay
 
 /// Reads APNs' answers (Apple, "Handling notification responses from APNs").
 enum APNsAnswer {
+    /// Returns the verdict on an answer.
+    ///
     /// - Parameters:
-    ///   - isProven: whether this connection has had a notification accepted.
-    ///   - hasOwnTopic: whether the sender chose the topic: what Apple says of it says nothing of the app's.
+    ///   - isProven: Whether this connection has had a notification accepted.
+    ///   - hasOwnTopic: Whether the sender chose the topic: what Apple says of it says nothing of the app's.
     static func verdict(
         _ answer: GatewayAnswer, isProven: Bool, hasOwnTopic: @autoclosure () -> Bool = false
     ) -> Verdict {
@@ -58,7 +60,8 @@ enum APNsAnswer {
         }
     }
 
-    /// A word that Apple's page doesn't have (yet): its status says what kind of answer it is.
+    /// Returns the verdict on a word that Apple's page doesn't have (yet): the status says what kind of
+    /// answer it is.
     private static func unknown(_ answer: GatewayAnswer, reason: String, since: Int64?) -> Verdict {
         switch answer.status {
         case 401, 403: .blocked(reason)
@@ -70,7 +73,8 @@ enum APNsAnswer {
         }
     }
 
-    /// No word at all: not Apple but something between us may have answered, so nothing is given up for it.
+    /// Returns the verdict on an answer without a word: not Apple but something between us may have answered,
+    /// so nothing is given up for it.
     private static func byStatus(_ answer: GatewayAnswer) -> Verdict {
         switch answer.status {
         case 401, 403: .blocked(answer.statusWord)

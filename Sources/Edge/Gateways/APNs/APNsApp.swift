@@ -147,7 +147,7 @@ package struct APNsApp: ConfiguredApp {
         return .certificate(identity)
     }
 
-    /// Why a certificate can't push for this app; `nil`: it can, as far as it says.
+    /// Returns the reason why a certificate can't push for this app; `nil`: it can, as far as it says.
     private func misfit(of certificate: Certificate) -> String? {
         if let name = certificate.commonName,
             let use = APNsApp.otherUses.first(where: { name.utf8.starts(with: "\($0): ".utf8) })

@@ -19,7 +19,7 @@ package final class APNsGateway: LinkedGateway {
     static let suspicious = ["BadDeviceToken", "DeviceTokenNotForTopic"]
     static var nobody: DeviceToken { .hexadecimalOfNobody }
 
-    /// The app's gateways at both hosts; with a provider key they share its token.
+    /// Makes the app's gateways at both hosts; with a provider key they share its token.
     package static func both(
         _ settings: APNsSettings, log: Logger
     ) throws(GatewaySetupError) -> (production: APNsGateway, sandbox: APNsGateway) {

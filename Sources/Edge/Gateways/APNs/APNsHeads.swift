@@ -27,7 +27,7 @@ struct APNsHeads {
         opening = head.count
     }
 
-    /// The head of one notification's request.
+    /// Makes the head of one notification's request.
     ///
     /// `apns-id` and the collapse id are the notification's and the same on each attempt: a repetition after an unclear
     /// outcome takes the first one's place on the phone. A sender's own collapse id goes before it. `apns-expiration` is

@@ -23,8 +23,8 @@ extension APNsSettings {
         }
     }
 
-    /// A background push to a device token that no phone has: Apple can only refuse it once it has taken the credentials
-    /// and the topic.
+    /// Sends a background push to a device token that no phone has: Apple can only refuse it once it has
+    /// taken the credentials and the topic.
     @EventLoop
     func probe(_ host: LaneHost) async throws(GatewaySetupError) -> GatewayProbe.Finding {
         let url = url(of: host)

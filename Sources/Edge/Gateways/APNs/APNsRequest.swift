@@ -2,10 +2,11 @@ import Relay
 
 /// A notification as APNs takes it: `POST /3/device/<token>` (Apple, "Sending notification requests to APNs").
 package enum APNsRequest {
-    /// The body that the door has made, or Bisq's, byte for byte as bisq-relay 2.0.0 writes it:
+    /// Returns the body that the door has made, or Bisq's, byte for byte as bisq-relay 2.0.0 writes it:
     /// `{"encrypted":"…","aps":{"alert":{"loc-key":"notification"},"content-available":1,"mutable-content":1}}`.
     ///
-    /// One that is not urgent is a true background push: no alert and no sound, as Apple's rule for that push type asks.
+    /// A notification that is not urgent is a true background push: no alert and no sound, as Apple's rule
+    /// for that push type asks.
     package static func body(_ notification: Notification) -> [UInt8] {
         switch notification.content {
         case .bisq(let content): body(content)
@@ -24,7 +25,7 @@ package enum APNsRequest {
         return body
     }
 
-    /// Bytes of ``body(_:)``; Apple takes 4,096.
+    /// Counts the bytes of ``body(_:)``; Apple takes 4,096.
     package static func payloadSize(_ content: BisqContent) -> Int {
         opening.count + content.message.utf8.count + ending(content).count
     }

@@ -13,7 +13,7 @@ package struct APNsService: PushService {
         DeviceToken(hexadecimal: address).map { Target($0, at: platform == .iosDev ? .sandbox : .production) }
     }
 
-    /// Bytes of the body; Apple takes 4,096 (Apple, "Generating a remote notification").
+    /// Counts the bytes of the body; Apple takes 4,096 (Apple, "Generating a remote notification").
     package func payloadSize(of content: Content) -> Int? {
         switch content {
         case .bisq(let content): APNsRequest.payloadSize(content)

@@ -10,7 +10,7 @@ package enum AppleName {
             }
     }
 
-    /// `ABC123DEFG` of `AuthKey_ABC123DEFG.p8`, as Apple names the file.
+    /// Returns the key's id, `ABC123DEFG` of `AuthKey_ABC123DEFG.p8`, as Apple names the file.
     package static func keyID(inFileName path: String) -> String? {
         let name = path.split(separator: "/").last ?? ""
         guard name.hasPrefix("AuthKey_"), name.hasSuffix(".p8") else { return nil }

@@ -9,9 +9,11 @@ package struct ProviderKey: Sendable, Equatable {
     /// The digest of the file.
     private let digest: [UInt8]
 
+    /// Reads a key.
+    ///
     /// - Parameters:
-    ///   - keyID, teamID: ten letters and digits each, as Apple's developer pages show them.
-    ///   - p8: the file's bytes.
+    ///   - keyID, teamID: Ten letters and digits each, as Apple's developer pages show them.
+    ///   - p8: The file's bytes.
     package init(keyID: String, teamID: String, p8: [UInt8]) throws(CryptoError) {
         self.keyID = keyID
         self.teamID = teamID
@@ -23,9 +25,9 @@ package struct ProviderKey: Sendable, Equatable {
         (left.keyID, left.teamID) == (right.keyID, right.teamID) && left.digest == right.digest
     }
 
-    /// `{"alg":"ES256","kid":…}` . `{"iss":…,"iat":…}`, signed: about 20 us of work.
+    /// Signs a token, `{"alg":"ES256","kid":…}` . `{"iss":…,"iat":…}`: about 20 us of work.
     ///
-    /// - Parameter now: seconds since 1970.
+    /// - Parameter now: Seconds since 1970.
     func token(now: Int64) throws(CryptoError) -> String {
         var header = Array(#"{"alg":"ES256","kid":"#.utf8)
         header.append(jsonString: keyID)

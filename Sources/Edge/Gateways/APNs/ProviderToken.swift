@@ -16,7 +16,7 @@ struct ProviderTokenLife: Equatable, Sendable {
     private(set) var generation = 0
     private var signedAt: Instant?
     private var mustRenew = false
-    /// Whether it was refused, and the wall clock was set since it was signed.
+    /// Whether the token was refused, and the wall clock was set since it was signed.
     private var isMisdated = false
     private var keptUntil = Int64.min
 
@@ -44,7 +44,7 @@ struct ProviderTokenLife: Equatable, Sendable {
         isMisdated = false
     }
 
-    /// Another key: its tokens don't count against the old one's.
+    /// Notes another key: its tokens don't count against the old one's.
     mutating func keyChanged() {
         signedAt = nil
         keptUntil = .min
@@ -63,7 +63,7 @@ struct ProviderTokenLife: Equatable, Sendable {
         case clockFault
     }
 
-    /// Apple has called the token of that generation expired.
+    /// Notes that Apple has called the token of that generation expired.
     mutating func expired(generation: Int, at now: Instant) -> Expiry {
         guard generation == self.generation, let signedAt else { return .replaced }
         let age = now.monotonicNanoseconds - signedAt.monotonicNanoseconds
@@ -73,7 +73,7 @@ struct ProviderTokenLife: Equatable, Sendable {
         return .due
     }
 
-    /// Apple has called the changes too frequent: none for 20 minutes.
+    /// Notes that Apple has called the changes too frequent: none follows for 20 minutes.
     mutating func changedTooOften(at now: Instant) {
         keptUntil = now.monotonicNanoseconds + ProviderTokenLife.minimumNanoseconds
     }

@@ -15,7 +15,7 @@ final class ProviderTokens {
         self.key = key
     }
 
-    /// The value of a request's `authorization`, and the generation to name when it is refused.
+    /// Returns the value of a request's `authorization`, and the generation to name when it is refused.
     func current() throws(CryptoError) -> (authorization: String, generation: Int) {
         let now = Instant.now
         if life.isDue(at: now) {

@@ -10,7 +10,7 @@ struct AnswerDate {
     @EventLoop
     init(_ text: String) { self.text = text }
 
-    /// `nil`: it can't be read.
+    /// The time of the answer; `nil`: it can't be read.
     @EventLoop
     var time: ToldTime? {
         HTTPDate.seconds(text, now: EventLoop.unixMilliseconds / 1000).map {

@@ -17,7 +17,8 @@ struct ConnectionLife: Equatable, Sendable {
         var ping: Duration = .seconds(10)
         /// The time for the answer to a request; then its outcome is unclear.
         var request: Duration = .seconds(20)
-        /// A further connection, opened because the first was full, goes when it had nothing to do for so long.
+        /// The time with nothing to do after which a further connection, opened because the first was full,
+        /// is closed.
         var spare: Duration = .seconds(600)
         /// The longest time without room for a request, while one waits for it and none is on its way.
         var starved: Duration = .seconds(60)
@@ -56,7 +57,10 @@ struct ConnectionLife: Equatable, Sendable {
     /// One failure may be its request's.
     static let fewFailures = 2
 
-    /// - Parameter needsProof: with an APNs provider token, only one request may be on its way until one was answered.
+    /// Makes the life of a new connection.
+    ///
+    /// - Parameter needsProof: Whether only one request may be on its way until one was answered, as with an
+    ///   APNs provider token.
     init(limits: Limits = Limits(), needsProof: Bool, at time: Int64) {
         self.limits = limits
         isProven = !needsProof
@@ -66,9 +70,10 @@ struct ConnectionLife: Equatable, Sendable {
         lastAnswer = time
     }
 
-    /// How many more requests may be handed to it.
+    /// Returns the number of further requests that may be handed to the connection.
     ///
-    /// - Parameter freeStreams: by the gateway's last SETTINGS; below 0 when they took back what they had allowed.
+    /// - Parameter freeStreams: The free streams by the gateway's last SETTINGS; below 0 when they took back
+    ///   what they had allowed.
     func room(freeStreams: Int) -> Int {
         guard phase == .open else { return 0 }
         let bound = isProven ? limits.inFlight : 1
@@ -131,8 +136,8 @@ struct ConnectionLife: Equatable, Sendable {
             && time - failingSince >= limits.failing.nanoseconds
     }
 
-    /// A request had no answer in time. If no other one had either since it was sent, the gateway takes and doesn't
-    /// give: the connection is drained, and another one opened.
+    /// Notes that a request had no answer in time. If no other request had an answer either since it was
+    /// sent, the gateway takes and doesn't give: the connection is drained, and another one opened.
     mutating func timedOut(sentAt: Int64) {
         if lastAnswer < sentAt { drain() }
     }
@@ -158,9 +163,11 @@ struct ConnectionLife: Equatable, Sendable {
         case starved
     }
 
+    /// Returns the next step of the connection.
+    ///
     /// - Parameters:
-    ///   - isSpare: whether another connection is open that can do its work.
-    ///   - starvedSince: since when the gateway allows no request that waits; `nil`: it does.
+    ///   - isSpare: Whether another connection is open that can do its work.
+    ///   - starvedSince: The time since which the gateway allows no request that waits; `nil`: it does.
     mutating func check(at time: Int64, isSpare: Bool, starvedSince: Int64? = nil) -> Check {
         if let starvedSince, phase == .open, inFlight == 0, time >= starvedSince + limits.starved.nanoseconds
         {

@@ -4,7 +4,8 @@ import Reactor
 /// How a request over a connection ended.
 enum ExchangeEnd {
     case answered(GatewayAnswer)
-    /// Surely not handled: it may be sent again at once. With the gateway's word, if it gave one.
+    /// The request was surely not handled: it may be sent again at once. The reason is the gateway's word, if
+    /// it gave one.
     case unharmed(reason: String)
     /// The request may have been handled, or not.
     case unclear(reason: String)
@@ -26,15 +27,15 @@ enum ExchangeEnd {
 /// The keeper of a connection.
 @EventLoop
 protocol ConnectionOwner: AnyObject {
-    /// There may be more room, or less.
+    /// Called when there may be more room, or less.
     func connectionChanged(_ connection: GatewayConnection)
-    /// A request was answered, after so many nanoseconds.
+    /// Called when a request was answered, with the time that this took, in nanoseconds.
     func connection(_ connection: GatewayConnection, answeredAfter time: Int64)
-    /// All that was sent over it for a while has failed.
+    /// Called when all that was sent over the connection for a while has failed.
     func connectionOnlyFails(_ connection: GatewayConnection)
-    /// The gateway has sent a GOAWAY frame, with that word if it gave a reason.
+    /// Called when the gateway has sent a GOAWAY frame, with that word if it gave a reason.
     func connection(_ connection: GatewayConnection, goesAwayFor word: String?)
-    /// The connection takes nothing more, and all its requests have ended. Called once, the last of all.
+    /// Called once, the last of all, when the connection takes nothing more and all its requests have ended.
     func connectionEnded(_ connection: GatewayConnection, _ end: ConnectionEnd)
     /// Whether another connection can do its work.
     func isSpare(_ connection: GatewayConnection) -> Bool

@@ -21,11 +21,14 @@ enum Dial {
         let unread: [UInt8]
     }
 
+    /// Opens a way to a gateway.
+    ///
     /// - Parameters:
-    ///   - context: `nil` for plain HTTP.
-    ///   - deadline: For all of it. One address gets half of what is left, so that one that doesn't answer leaves time
-    ///     for the next.
-    /// - Throws: how the last address failed; but if one was not who it must be, that: the operator must look.
+    ///   - context: The TLS context; `nil` for plain HTTP.
+    ///   - deadline: The time for all of it. One address gets half of what is left, so that one that doesn't
+    ///     answer leaves time for the next.
+    /// - Throws: The error of the last address; but if an address was not who it must be, that: the operator
+    ///   must look.
     static func open(
         to url: GatewayURL, by egress: Egress, _ context: TLSContext?, lookUp: Lookup, deadline: Duration
     ) async throws(ConnectionEnd) -> Way {

@@ -13,10 +13,10 @@ package struct Egress: Sendable {
 
     package static let direct = Egress(proxy: nil, user: nil)
 
-    /// Through a proxy that wants no login.
+    /// Leads through a proxy that wants no login.
     package static func through(_ proxy: Endpoint) -> Egress { Egress(proxy: { proxy }, user: nil) }
 
-    /// Through tor, which builds a circuit of its own for each app and each host.
+    /// Leads through tor, which builds a circuit of its own for each app and each host.
     package static func tor(_ proxy: @escaping Proxy) -> Egress { Egress(proxy: proxy, user: "gateway") }
 
     /// Returns the way out for one app's connections.

@@ -14,11 +14,11 @@ final class GatewayConnection {
     typealias Completion = @EventLoop (ExchangeEnd, GatewayConnection) -> Void
 
     @exclusivity(unchecked) private(set) var life: ConnectionLife
-    /// `nil` until it is known.
+    /// The version of HTTP; `nil` until it is known.
     private(set) var version: HTTPVersion?
     /// Requests sent over it, of whatever end.
     private(set) var requests = 0
-    /// Whether it stood once: TCP and TLS worked.
+    /// Whether the connection stood once: TCP and TLS worked.
     private(set) var wasEstablished = false
 
     /// Whether there are other credentials since it was opened.
@@ -139,10 +139,10 @@ final class GatewayConnection {
         if wasIdle { timer.start(after: min(life.limits.unanswered, life.limits.request)) }
     }
 
-    /// The gateway has taken our credentials.
+    /// Notes that the gateway has taken our credentials.
     func proved() { life.proved() }
 
-    /// Something waits that it has no room for.
+    /// Notes that requests wait for which the connection has no room.
     func noteBacklog() {
         guard life.phase == .open, life.inFlight == 0, room == 0 else {
             starvedSince = nil

@@ -9,7 +9,8 @@ extension GatewayLink {
             ?? .deferred(Deferral(reason: "NoConnection", scope: .device, isUnharmed: true))
     }
 
-    /// Surely not handled; a word in a GOAWAY may name what the operator must mend.
+    /// Returns the outcome of a request that was surely not handled; a word in a GOAWAY may name what the
+    /// operator must mend.
     func unharmed(_ reason: String) -> Outcome {
         isFault(reason)
             ? .blocked(reason: reason)

@@ -62,7 +62,7 @@ final class GatewayLink: ConnectionOwner {
     /// How long all connections must be full before another is opened.
     private static let growthDelay: Duration = .milliseconds(250)
 
-    /// - Parameter context: `nil` for plain HTTP.
+    /// Makes a link; without a TLS context it is for plain HTTP.
     init(_ settings: Settings, context: TLSContext?, log: Logger) {
         self.settings = settings
         self.context = context
@@ -87,7 +87,7 @@ final class GatewayLink: ConnectionOwner {
         for connection in connections { connection.drain() }
     }
 
-    /// Other credentials: present connections are drained, and new ones opened.
+    /// Takes other credentials: present connections are drained, and new ones opened.
     func use(_ context: TLSContext?) {
         self.context = context
         fault = nil
@@ -142,7 +142,7 @@ final class GatewayLink: ConnectionOwner {
     func mended() { fault = nil }
     func note(certificateEnd: Int64) { counted.certificateEnd = certificateEnd }
 
-    /// More waits than ``room`` lets through: when that lasts, another connection is opened.
+    /// Notes that more waits than ``room`` lets through: when that lasts, another connection is opened.
     func noteBacklog() {
         guard room == 0 else { return }
         want()
@@ -164,7 +164,7 @@ final class GatewayLink: ConnectionOwner {
         if usable.isEmpty { endOfTurn.schedule() }
     }
 
-    /// There is no need for a connection any more, where none is kept.
+    /// Notes that there is no need for a connection any more, where none is kept.
     func rest() {
         isWanted = false
         openLater.stop()
@@ -299,7 +299,7 @@ final class GatewayLink: ConnectionOwner {
             metadata: ["host": "\(name)", "reason": "\(deferral.reason)", "seconds": "\(seconds)"])
     }
 
-    /// The gateway takes notifications.
+    /// Notes that the gateway takes notifications.
     func noteAccepted() { wished.accepted() }
 
     /// Returns the outcome of a request that may have been handled: to be sent again under the same ids.

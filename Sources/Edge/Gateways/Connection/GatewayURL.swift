@@ -42,7 +42,7 @@ package struct GatewayURL: Equatable, Sendable, CustomStringConvertible {
     /// The port at which Bisq's own nodes, and nodes like this one, take peers.
     static let peerPort: UInt16 = 9999
 
-    /// `address.onion[:port]`, or an address of this machine.
+    /// Reads a peer: `address.onion[:port]`, or an address of this machine.
     package init(peer text: String) throws(Fault) {
         let whole = text.contains(":") ? text : "\(text):\(GatewayURL.peerPort)"
         guard !text.contains("/"), case .host(let host, let port)? = Endpoint(whole), port > 0 else {
@@ -60,8 +60,10 @@ package struct GatewayURL: Equatable, Sendable, CustomStringConvertible {
         self.path = path
     }
 
+    /// Reads a URL.
+    ///
     /// - Parameters:
-    ///   - allowsPlainOnion: `http://` for onion addresses, to which tor encrypts.
+    ///   - allowsPlainOnion: Whether `http://` is allowed for onion addresses, to which tor encrypts.
     ///   - plainHost: The one other host that may be reached by `http://`; empty: none.
     package init(
         _ text: String, allowsPlainOnion: Bool = false, plainHost: String = ""

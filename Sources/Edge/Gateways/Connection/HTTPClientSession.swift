@@ -6,7 +6,7 @@ import Reactor
 /// An event on a connection.
 enum ExchangeEvent {
     case answered(tag: Int, GatewayAnswer)
-    /// Surely not handled: it may be sent again at once.
+    /// The request was surely not handled: it may be sent again at once.
     case unharmed(tag: Int)
     /// The request may have been handled.
     case unclear(tag: Int, reason: String)
@@ -30,7 +30,7 @@ protocol HTTPClientSession: AnyObject {
     func cancel(tag: Int)
     func ping()
     func receive(_ bytes: RawSpan)
-    /// The peer has closed, or the connection broke.
+    /// Called when the peer has closed, or the connection broke.
     func streamEnded()
     /// Appends some of what is to be sent, until there is about as much as `limit`.
     ///
@@ -40,7 +40,7 @@ protocol HTTPClientSession: AnyObject {
     func takeEvents(_ take: (ExchangeEvent) -> Void)
 }
 
-/// A session that gathers by itself what it has to say.
+/// A session that gathers its output and its events until they are taken.
 protocol GatheringClientSession: HTTPClientSession {
     /// The bytes to be sent.
     var output: [UInt8] { get set }
@@ -116,10 +116,10 @@ final class HTTP1ClientSession: GatheringClientSession {
         output += request.encoded(host: host)
     }
 
-    /// The answer could come at any time, so the connection is of no further use.
+    /// Gives the request up with its connection, which is of no further use: the answer could come at any time.
     func cancel(tag: Int) { end(reason: "Cancelled") }
 
-    /// HTTP/1.1 has nothing of the kind: requests' own deadlines must do.
+    /// Does nothing: HTTP/1.1 has nothing of the kind, and requests' own deadlines must do.
     func ping() {}
 
     func receive(_ bytes: RawSpan) {

@@ -12,7 +12,8 @@ struct OpeningPace: Equatable, Sendable {
     static let refill: Duration = .seconds(1)
     /// A connection that was never used but lived as long is no failure.
     static let longLife: Duration = .seconds(60)
-    /// Between two connections that are given up because they only fail: it may be the gateway that fails.
+    /// The pause between two connections that are given up because they only fail: it may be the gateway that
+    /// fails.
     static let replacementPause: Duration = .seconds(60)
 
     private(set) var failures = 0
@@ -33,9 +34,9 @@ struct OpeningPace: Equatable, Sendable {
         tokens = max(0, tokens - 1)
     }
 
-    /// A connection has ended, or could not be opened.
+    /// Notes that a connection has ended, or could not be opened.
     ///
-    /// - Parameter answers: how many requests it has answered.
+    /// - Parameter answers: The number of requests that the connection has answered.
     mutating func ended(
         answers: Int, openedAt: Int64, at time: Int64, using random: inout some RandomNumberGenerator
     ) {

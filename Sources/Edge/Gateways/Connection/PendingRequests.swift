@@ -21,9 +21,9 @@ struct PendingRequests {
         return entries.count - 1
     }
 
-    /// The session has given the tag back.
+    /// Takes a tag that the session has given back.
     ///
-    /// - Returns: `nil` if the request was given up before.
+    /// - Returns: The request; `nil` if it was given up before.
     mutating func end(_ tag: Int) -> Entry? {
         freeTags.append(tag)
         return giveUp(tag)

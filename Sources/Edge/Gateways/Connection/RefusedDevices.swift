@@ -30,7 +30,9 @@ struct RefusedDevices: Equatable, Sendable {
         young.removeAll(keepingCapacity: true)
     }
 
-    /// - Parameter sender: `nil`: not known, or the node itself.
+    /// Notes that a device was refused.
+    ///
+    /// - Parameter sender: The sender of the notification; `nil`: not known, or the node itself.
     mutating func refused(_ device: DeviceToken, from sender: SenderID? = nil) {
         let device = Device(device)
         if let sender, !hasAccepted, bySender[sender, default: 0] >= RefusedDevices.mostOfOneSender { return }

@@ -20,9 +20,11 @@ package final class WebFetch: StreamHandler {
 
     private init(_ way: Dial.Way) { self.way = way }
 
+    /// Fetches a URL.
+    ///
     /// - Parameters:
-    ///   - endpoint: Called in place of the URL's own host; `nil`: the URL's.
-    ///   - deadline: For the connection, and again for the answer.
+    ///   - endpoint: The endpoint that is called in place of the URL's own host; `nil`: the URL's.
+    ///   - deadline: The time for the connection, and again for the answer.
     package static func get(
         _ url: GatewayURL, file: String = "", by egress: Egress, at endpoint: Endpoint? = nil,
         deadline: Duration = .seconds(30)
@@ -91,7 +93,7 @@ package final class WebFetch: StreamHandler {
         }
     }
 
-    /// An answer without a length lasts until here.
+    /// Finishes at the stream's end: an answer without a length lasts until here.
     private func endOfStream() {
         if let answer = try? decoder.end() { return finish(.success(answer)) }
         finish(.failure(.unreachable(reason: "ConnectionLost")))

@@ -9,10 +9,12 @@ struct WishedPause: Equatable, Sendable {
     private(set) var wish: GatewayFigures.Wish?
     private var toldAt: Int64?
 
-    /// Between two lines of the log.
+    /// The time between two lines of the log.
     static let interval: Duration = .seconds(600)
 
-    /// - Returns: How many seconds it is, where that is to be logged.
+    /// Notes the pause that a gateway asks for.
+    ///
+    /// - Returns: The seconds of the pause, where it is to be logged.
     mutating func asked(_ deferral: Deferral, at time: Int64) -> Int64? {
         guard deferral.scope != .device, let pause = deferral.retryAfter, pause > .zero else { return nil }
         let until = time + pause.nanoseconds

@@ -30,7 +30,7 @@ struct AccessTokenLife: Equatable, Sendable {
     private var isReplacement = false
     private var failures = 0
 
-    /// The token to send with, or `nil` while there is none.
+    /// Returns the token to send with; `nil` while there is none.
     func token(at time: Int64) -> String? {
         guard let token, time < token.endsAt else { return nil }
         return token.text
@@ -61,7 +61,8 @@ struct AccessTokenLife: Equatable, Sendable {
         nextFetch = time + lifetime - min(early, lifetime / 2)
     }
 
-    /// Exponential, with full jitter on the upper half, and no sooner than asked.
+    /// Notes that a fetch has failed. The pause is exponential, with full jitter on the upper half, and no
+    /// shorter than asked.
     mutating func failed(
         at time: Int64, retryAfter: Duration?, using random: inout some RandomNumberGenerator
     ) {
@@ -74,13 +75,13 @@ struct AccessTokenLife: Equatable, Sendable {
         nextFetch = time + max(pause, retryAfter?.nanoseconds ?? 0)
     }
 
-    /// A request under that token was accepted.
+    /// Notes that a request under that token was accepted.
     mutating func proved(generation: Int) {
         if generation == self.generation { isProven = true }
     }
 
-    /// Another service account or key: what was got by the old one goes on until the new one has brought its own. A
-    /// fetch on its way is given up.
+    /// Notes another service account or key: what was got by the old one goes on until the new one has
+    /// brought its own. A fetch on its way is given up.
     mutating func accountChanged(at time: Int64) {
         isFetching = false
         failures = 0
@@ -97,7 +98,7 @@ struct AccessTokenLife: Equatable, Sendable {
         case hopeless
     }
 
-    /// The gateway didn't take the token of that generation.
+    /// Notes that the gateway didn't take the token of that generation.
     mutating func refused(generation: Int, at time: Int64) -> Refusal {
         guard generation == self.generation, token != nil else { return .replaced }
         guard isProven || !isReplacement else {

@@ -57,7 +57,7 @@ final class AccessTokens {
         return (authorization, life.generation)
     }
 
-    /// Something waits. The timer stands while the machine sleeps, and the token ends meanwhile.
+    /// Notes that something waits. The timer stands while the machine sleeps, and the token ends meanwhile.
     func noteBacklog() {
         if current == nil { fetchIfDue() }
     }

@@ -10,13 +10,14 @@ package enum FCMMessage {
     /// Seconds that FCM keeps a message at most: four weeks.
     static let longestLife: Int64 = 2_419_200
 
-    /// No collapse key but a sender's own: a device keeps messages of four different keys only, and Google slows
-    /// colliding ones to one in three minutes, so a key for each notification would lose some and one for all would
-    /// lose most.
+    /// Makes the body of a request. No collapse key but a sender's own is in it: a device keeps messages of
+    /// four different keys only, and Google slows colliding ones to one in three minutes, so a key for each
+    /// notification would lose some and one for all would lose most.
     ///
     /// - Parameters:
-    ///   - withNotification: the block that the system shows by itself, for apps that can't show data messages.
-    ///   - now: milliseconds since 1970.
+    ///   - withNotification: Whether the body has the block that the system shows by itself, for apps that
+    ///     can't show data messages.
+    ///   - now: Milliseconds since 1970.
     package static func body(_ notification: Notification, withNotification: Bool, now: Int64) -> [UInt8] {
         if case .prepared(let push) = notification.content, case .exact(_, let body) = push.payload {
             return Array(body.utf8)
@@ -60,7 +61,7 @@ package enum FCMMessage {
         body.append(contentsOf: "}}}".utf8)
     }
 
-    /// Bytes that Google counts, keys and values of `data` and `notification`; it takes 4,096.
+    /// Counts the bytes that Google counts, keys and values of `data` and `notification`; it takes 4,096.
     package static func payloadSize(_ content: BisqContent, withNotification: Bool) -> Int {
         let shown = "title".utf8.count + title.utf8.count + "body".utf8.count + text.utf8.count
         return "encrypted".utf8.count + content.message.utf8.count + (withNotification ? shown : 0)

@@ -5,7 +5,7 @@ import Relay
 import TLS
 
 extension FCMSettings {
-    /// A message with `validate_only`, which delivers nothing whatever the token is.
+    /// Sends a message with `validate_only`, which delivers nothing whatever the token is.
     @EventLoop
     func probe() async throws(GatewaySetupError) -> GatewayProbe.Finding {
         let context = try context()

@@ -16,7 +16,8 @@ package struct FCMService: PushService {
         DeviceToken(opaque: address).map { Target($0) }
     }
 
-    /// Bytes of keys and values; Google takes 4,096 (Firebase, "About FCM messages"). Doors that make a payload count it.
+    /// Counts the bytes of keys and values; Google takes 4,096 (Firebase, "About FCM messages"). Doors that
+    /// make a payload count it.
     package func payloadSize(of content: Content) -> Int? {
         switch content {
         case .bisq(let content): FCMMessage.payloadSize(content, withNotification: withNotification)

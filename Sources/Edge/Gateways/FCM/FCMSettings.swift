@@ -4,7 +4,7 @@ import TLS
 package struct FCMSettings: Sendable {
     package var account: ServiceAccount
     package var baseURL: GatewayURL
-    /// `nil`: the service account's `token_uri`.
+    /// The URL that gives access tokens; `nil`: the service account's `token_uri`.
     package var tokenURL: GatewayURL?
     /// The authorities that may sign the hosts' certificates.
     package var trust: TLSTrust

@@ -77,9 +77,10 @@ package struct ServiceAccount: Sendable {
 
     static let scope = "https://www.googleapis.com/auth/firebase.messaging"
 
-    /// The assertion to exchange for an access token (RFC 7523): about 230 us of work.
+    /// Signs the assertion to exchange for an access token (RFC 7523): about 230 us of work.
     ///
-    /// - Parameter now: seconds since 1970. The assertion is for ``tokenURI`` also where another address stands in for it.
+    /// - Parameter now: Seconds since 1970. The assertion is for ``tokenURI`` also where another address
+    ///   stands in for it.
     func assertion(now: Int64) throws(CryptoError) -> String {
         var header = Array(#"{"alg":"RS256","typ":"JWT","kid":"#.utf8)
         header.append(jsonString: keyID)

@@ -7,17 +7,19 @@ import Relay
 /// that a node that dies meanwhile asks the same upstream again. Shared by the lanes of an app.
 @EventLoop
 final class BoundFile {
-    /// - Parameter isLate: not within the call of ``bind(_:to:then:)``.
+    /// Sends a notification.
+    ///
+    /// - Parameter isLate: Whether the call comes after ``bind(_:to:then:)`` has returned.
     typealias Send = @EventLoop (_ isLate: Bool) -> Void
 
     private var bound: BoundNotifications
-    /// `nil`: there is one upstream, and nothing to remember.
+    /// The file's path; `nil`: there is one upstream, and nothing to remember.
     private let path: String?
     private let log: Logger
     private var waiting: [Send] = []
     private var isWriting = false
 
-    /// - Parameter path: written by the node alone; a file that can't be read counts as empty.
+    /// Reads the file, which the node alone writes; a file that can't be read counts as empty.
     init(_ upstreams: [GatewayURL], path: String, reading file: FileReader, log: Logger) {
         bound = BoundNotifications(upstreams)
         self.path = upstreams.count > 1 && !path.isEmpty ? path : nil

@@ -42,7 +42,7 @@ struct BoundNotifications: Sendable {
 
     mutating func unclear(_ id: NotificationID) { places[id]?.isUnclear = true }
 
-    /// This time it surely was not taken.
+    /// Notes that the upstream surely has not taken the notification this time.
     mutating func notTaken(_ id: NotificationID) {
         if places[id]?.isUnclear == false { places[id] = nil }
     }

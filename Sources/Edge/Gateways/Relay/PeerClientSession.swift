@@ -35,7 +35,8 @@ final class PeerClientSession: GatheringClientSession {
         output += body
     }
 
-    /// The other node may have it, and is asked again under the same uid. What it says of it later goes to nobody.
+    /// Gives a request up. The other node may have it, and is asked again under the same uid. What it says of
+    /// it later goes to nobody.
     func cancel(tag: Int) {
         guard let uid = tags.first(where: { $0.value == tag })?.key else { return }
         tags[uid] = nil

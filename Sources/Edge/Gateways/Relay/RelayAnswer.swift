@@ -19,7 +19,7 @@ enum RelayAnswer: Equatable {
     static let refusedWithoutReason = "RelayRefused"
     /// The time that nginx and an overloaded node get to recover, where they name none.
     static let pause: Duration = .seconds(10)
-    /// Bisq's relay sends nothing to a failing gateway for so long.
+    /// The time for which Bisq's relay sends nothing to a failing gateway.
     static let breakerPause: Duration = .seconds(60)
     /// Somebody has to mend something there.
     static let faultPause: Duration = .seconds(300)
@@ -61,7 +61,7 @@ enum RelayAnswer: Equatable {
         }
     }
 
-    /// An Onionbell's reason code as plain text.
+    /// Reads an Onionbell's reason code, which came as plain text.
     private static func ownWord(_ word: String) -> RelayAnswer {
         switch word {
         case "Unregistered": .dead(reason: word)
@@ -91,7 +91,7 @@ enum RelayAnswer: Equatable {
         }
     }
 
-    /// `wasAccepted` is false.
+    /// Reads an answer whose `wasAccepted` is false.
     private static func refusal(_ answer: GatewayAnswer, _ json: JSON?, code: String) -> RelayAnswer {
         let detail = GatewayAnswer.detail(json?["errorMessage"]?.string)
         let isDead = ["isUnregistered", "isTokenInvalid"].contains { json?[$0]?.bool == true }
@@ -164,7 +164,7 @@ enum RelayAnswer: Equatable {
 }
 
 extension GatewayAnswer {
-    /// A text that is a word and nothing else.
+    /// Returns the word of a text that is a word and nothing else.
     fileprivate static func word(ofText body: [UInt8]) -> String? {
         guard body.count <= 64 else { return nil }
         return word(String(decoding: body, as: UTF8.self))

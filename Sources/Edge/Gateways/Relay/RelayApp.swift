@@ -37,7 +37,7 @@ package struct RelayApp: ConfiguredApp {
         boundFile = section.stateFile("upstreams-" + section.identifier("name"))
     }
 
-    /// The keys of form p2p.
+    /// Reads the keys of form p2p.
     private mutating func readPeer(_ section: any SettingsSection) {
         peer.app = section.identifier("remote_app")
         if peer.app.utf8.count > Validator.longestName {
@@ -76,7 +76,7 @@ package struct RelayApp: ConfiguredApp {
 
     package var service: any PushService { RelayService(form: form) }
     package var hosts: [LaneHost] { form == .bisq2 ? [.android, .ios] : [.android, .ios, .sandbox] }
-    /// Whether it has credentials: always, since it needs none.
+    /// Whether the app has credentials: always, since a relay needs none.
     package var hasCredentials: Bool { true }
     package var secretFiles: [String] { [] }
     package var files: [String] { caFile.isEmpty ? [] : [caFile] }

@@ -12,9 +12,11 @@ extension RelayGateway {
         var limits = RelayGateway.limits
         /// Connections at once to one of them: each takes one request at a time.
         var connections = 4
-        /// Between two looks whether it is still there, while nothing is sent; `nil`: another lane of the app looks.
+        /// The time between two looks whether the relay is still there, while nothing is sent; `nil`: another
+        /// lane of the app looks.
         var look: Duration? = .seconds(600)
-        /// An upstream that takes nothing is called again after so long, and then less and less often.
+        /// The first pause after which an upstream that takes nothing is called again; that happens less and
+        /// less often.
         var away = UpstreamOrder<DeviceToken>.firstPause
     }
 

@@ -61,7 +61,7 @@ package final class RelayGateway: Gateway {
         }
     }
 
-    /// Other authorities in the file of those to be trusted.
+    /// Takes other authorities, which are to be trusted from now on.
     func use(_ trust: TLSTrust) throws(GatewaySetupError) {
         for (url, link) in upstreams where url.isSecure { link.use(try RelayGateway.context(trust)) }
     }
@@ -122,7 +122,7 @@ package final class RelayGateway: Gateway {
         if fault != nil { onCapacity?() }
     }
 
-    /// - Returns: Whether another one is asked instead.
+    /// Leaves an upstream; `true`: another one is asked instead.
     @discardableResult
     private func setAside(_ index: Int, for asked: Duration? = nil, reason: String) -> Bool {
         let isNews = !order.isAside(index)

@@ -14,7 +14,7 @@ struct RelayPace {
 
     var deviceCount: Int { devices.count }
 
-    /// How many may go now, up to `wanted`.
+    /// Returns the number of notifications that may go now, up to `wanted`.
     func room(upTo wanted: Int, at time: Int64) -> Int {
         var used = used
         var room = 0

@@ -41,8 +41,9 @@ struct RelayRequest: Equatable {
     /// late, and it refuses what lives longer.
     static let clockSkew: Duration = .seconds(3600)
 
-    /// The uid is made of the target and the sender's uid under this node's key, so a repetition has it again, also when
-    /// this node no longer remembers the first one. So has all the rest of the request.
+    /// Makes the frame of a request. The uid is made of the target and the sender's uid under this node's
+    /// key, so a repetition has it again, also when this node no longer remembers the first one. So has all
+    /// the rest of the request.
     private static func frame(
         _ notification: Notification, _ content: BisqContent, to peer: RelayPeer
     ) -> [UInt8] {
@@ -70,7 +71,8 @@ struct RelayRequest: Equatable {
         ).frame
     }
 
-    /// Bisq 1's parameters in Bisq 1's order, and one more where it says something.
+    /// Makes the path and query: Bisq 1's parameters in Bisq 1's order, and `mutableContent` where it says
+    /// something.
     private static func query(
         _ notification: Notification, _ content: BisqContent, isAndroid: Bool
     ) -> String {

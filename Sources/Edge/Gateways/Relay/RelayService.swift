@@ -14,7 +14,7 @@ package struct RelayService: PushService {
 
     package var name: String { "relay" }
 
-    /// Whether it serves a platform: the POST form can't tell Apple's sandbox from its production.
+    /// Whether the service serves a platform: the POST form can't tell Apple's sandbox from its production.
     package func serves(_ platform: Platform) -> Bool { platform != .iosDev || form != .bisq2 }
 
     package func target(_ address: String, on platform: Platform) -> Target? {
@@ -31,7 +31,8 @@ package struct RelayService: PushService {
         }
     }
 
-    /// The other relay makes the payload. Apple's is the larger one, with all that may be in it: for both 4,096.
+    /// Counts the bytes of the payload that the other relay makes. Apple's is the larger one, with all that
+    /// may be in it: for both 4,096.
     package func payloadSize(of content: Content) -> Int? {
         guard case .bisq(var content) = content else { return nil }
         content.isUrgent = true
@@ -41,7 +42,8 @@ package struct RelayService: PushService {
     }
 
     package var handsOn: Bool { true }
-    /// Whether it answers soon: never, since it is asked over Tor, and answers only when another service has answered.
+    /// Whether the service answers soon: never, since a relay is asked over Tor, and answers only when
+    /// another service has answered.
     package var answersSoon: Bool { false }
 
     package func nobody(on platform: Platform) -> DeviceToken {
