@@ -14,7 +14,7 @@ package protocol ConfiguredApp: Sendable {
     /// The words with which it refuses a device token that nobody has: `onionbell watch` sends to such a one, and they say
     /// that the service has read the request.
     static var wordsOfNobody: [String] { get }
-    /// Whether it may ring phones that are not in the phone book.
+    /// Whether the service may ring phones that are not in the phone book.
     static var ringsStrangers: Bool { get }
 
     /// Asks for each of its keys in an entry of `apps`, and reports the fault of one to the section.
@@ -25,7 +25,7 @@ package protocol ConfiguredApp: Sendable {
     /// The hosts that have a lane from the start: the service's own names. Others come with their first notification,
     /// as ``OpenedApp`` makes a gateway for each.
     var hosts: [LaneHost] { get }
-    /// Whether it has credentials. Without them the app is known, and nothing is sent by it.
+    /// Whether the app has credentials. Without them the app is known, and nothing is sent by it.
     var hasCredentials: Bool { get }
     /// Files that hold a key or a password. Empty names stand for none.
     var secretFiles: [String] { get }
@@ -78,8 +78,8 @@ extension ConfiguredApp {
     package var onlyForm: RelayForm? { nil }
     package var upstreams: [GatewayURL] { [] }
     package var server: String? { nil }
-    /// Whether its way goes through tor, however other gateways are reached: other relays are on this machine, or learn
-    /// nothing of where it is.
+    /// Whether the app's way goes through tor, however other gateways are reached: other relays are on this
+    /// machine, or learn nothing of where it is.
     package var needsTor: Bool { upstreams.contains { !$0.endpoint.isLoopback } }
     package var doubt: (words: String, advice: String)? { nil }
 }
@@ -138,24 +138,26 @@ package typealias FileReader = @Sendable (_ path: String) throws(SystemError) ->
 /// default.
 package protocol SettingsSection {
     func text(_ name: String, default fallback: String) -> String
-    /// Letters, digits, `.`, `-` and `_`; empty: nothing was set.
+    /// Reads letters, digits, `.`, `-` and `_`; empty: nothing was set.
     func identifier(_ name: String) -> String
     func integer(_ name: String, default fallback: Int, in range: ClosedRange<Int>) -> Int
     func seconds(_ name: String, default fallback: Duration, in range: ClosedRange<Int>) -> Duration
     func flag(_ name: String, default fallback: Bool) -> Bool
-    /// A list of single values; `nil` for anything else.
+    /// Reads a list of single values; `nil` for anything else.
     func words(_ name: String) -> [String]?
-    /// A single value or a list of them; empty: nothing was set. `nil` for anything else.
+    /// Reads a single value or a list of them; empty: nothing was set. `nil` for anything else.
     func oneOrMore(_ name: String) -> [String]?
-    /// A file's name; relative ones are relative to the configuration.
+    /// Reads a file's name; relative ones are relative to the configuration.
     func path(_ name: String, default fallback: String) -> String
-    /// The name of a file that holds a key, a certificate or a password.
+    /// Reads the name of a file that holds a key, a certificate or a password.
     func credential(_ name: String) -> String
-    /// The path of a file in the state directory.
+    /// Returns the path of a file in the state directory.
     func stateFile(_ name: String) -> String
     /// Whether the node's own connections go through the tor that publishes its address.
     var goesThroughTor: Bool { get }
-    /// - Parameter parse: `nil` for what is not allowed.
+    /// Reads a value.
+    ///
+    /// - Parameter parse: Returns the value that a text stands for; `nil` for what is not allowed.
     func value<Value>(
         _ name: String, default fallback: Value, expecting expected: String, parse: (String) -> Value?
     ) -> Value
@@ -171,7 +173,7 @@ extension SettingsSection {
         }
     }
 
-    /// `https://HOST[:PORT][/PATH]`, or nothing.
+    /// Reads a URL, `https://HOST[:PORT][/PATH]`, or nothing.
     func url(_ name: String) -> String {
         value(name, default: "", expecting: "https://HOST[:PORT]/PATH, or nothing") { text in
             text.isEmpty || (try? GatewayURL(text)) != nil ? text : nil
@@ -199,9 +201,9 @@ func read(_ path: String, key: String, by file: FileReader) throws(CredentialFau
     }
 }
 
-/// Whom a gateway's certificate must be signed by.
+/// Returns the authorities of which one must have signed a gateway's certificate.
 ///
-/// - Parameter caFile: Empty: the system's authorities.
+/// - Parameter caFile: The file of the authorities; empty: the system's.
 func trust(in caFile: String, by file: FileReader) throws(CredentialFault) -> TLSTrust {
     guard !caFile.isEmpty else { return .systemRoots }
     let pem = try read(caFile, key: "ca_file", by: file)

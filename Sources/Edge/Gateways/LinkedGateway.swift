@@ -21,12 +21,12 @@ protocol LinkedGateway: Gateway {
         _ notification: Notification
     ) -> Verdict
 
-    /// The service calls that credential over, and means all that bears it.
+    /// Called when the service says that a credential is over: all requests that bear it are concerned.
     ///
-    /// - Returns: false when no other one helps: the operator must look.
+    /// - Returns: `false` when no other credential helps: the operator must look.
     func renewCredential(_ generation: Int) -> Bool
 
-    /// The service wants the credential changed less often.
+    /// Called when the service wants the credential changed less often.
     func keepCredential()
 }
 

@@ -42,7 +42,7 @@ struct Verdict: Equatable, Sendable {
             consequence: consequence)
     }
 
-    /// Too much for one device.
+    /// Makes the verdict that one device gets too much.
     static func throttled(_ reason: String, after: Duration?) -> Verdict {
         Verdict(
             outcome: .deferred(
@@ -73,7 +73,8 @@ struct GatewayAnswer: Equatable, Sendable {
             || body.starts(with: "404 page not found".utf8)
     }
 
-    /// A word of the gateway's that may go to senders, logs and metrics: anything else than a short word is none.
+    /// Returns a word of the gateway's that may go to senders, logs and metrics; `nil`: the text is no short
+    /// word.
     static func word(_ text: String?) -> String? {
         guard let text, (1...64).contains(text.utf8.count) else { return nil }
         let isPlain = text.utf8.allSatisfy { byte in
@@ -87,8 +88,8 @@ struct GatewayAnswer: Equatable, Sendable {
         return isPlain ? text : nil
     }
 
-    /// A gateway's text that may go to the sender: printable ASCII, cut to 256 characters; none that could hold a device
-    /// token.
+    /// Returns a gateway's text that may go to the sender: printable ASCII, cut to 256 characters; `nil` for
+    /// a text that could hold a device token.
     static func detail(_ text: String?) -> String? {
         guard let text, !text.isEmpty, text.utf8.allSatisfy({ (0x20...0x7e).contains($0) }),
             !DeviceToken.couldBe(in: text)
@@ -96,7 +97,8 @@ struct GatewayAnswer: Equatable, Sendable {
         return String(decoding: text.utf8.prefix(256), as: UTF8.self)
     }
 
-    /// The word in a GOAWAY frame's debug data: APNs sends JSON with the `reason` of its answers, others plain text.
+    /// Returns the word in a GOAWAY frame's debug data: APNs sends JSON with the `reason` of its answers,
+    /// others plain text.
     static func word(inGoAway debugData: [UInt8]) -> String? {
         word((try? JSON(debugData))?["reason"]?.string) ?? word(String(decoding: debugData, as: UTF8.self))
     }

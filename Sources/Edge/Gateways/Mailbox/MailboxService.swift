@@ -8,7 +8,7 @@ package struct MailboxService: PushService {
     package var name: String { "mailbox" }
     package var prefix: String? { MailboxAddress.prefix }
 
-    /// Whether it answers soon: never, since it is a store itself.
+    /// Whether the service answers soon: never, since a mailbox is a store itself.
     package var answersSoon: Bool { false }
 
     package func serves(_ platform: Platform) -> Bool { platform == .android }
@@ -17,7 +17,7 @@ package struct MailboxService: PushService {
         MailboxAddress.isOne(address) ? Target(DeviceToken(address)) : nil
     }
 
-    /// Bisq's message as it came.
+    /// Counts the bytes of Bisq's message as it came.
     package func payloadSize(of content: Content) -> Int? {
         switch content {
         case .bisq(let content): content.message.utf8.count
@@ -40,7 +40,7 @@ package enum MailboxAddress {
     static let nobody = DeviceToken(
         prefix + "onionbell-watch-no-such-device-" + String(repeating: "0", count: 65))
 
-    /// - Parameter bytes: ``randomBytes`` of chance.
+    /// Makes an address of ``randomBytes`` of chance.
     package static func text(_ bytes: [UInt8]) -> String {
         precondition(bytes.count == randomBytes, "\(bytes.count) bytes for an address")
         return prefix + Base64.encodeForURL(bytes)

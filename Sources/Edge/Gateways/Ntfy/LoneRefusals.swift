@@ -11,7 +11,9 @@ struct LoneRefusals: Equatable, Sendable {
 
     mutating func accepted() { refusedSince = nil }
 
-    /// - Returns: Whether it is to be asked again before this one counts.
+    /// Notes a refusal.
+    ///
+    /// - Returns: Whether the server is to be asked again before this refusal counts.
     mutating func isLone(at time: Int64) -> Bool {
         guard let refusedSince else {
             self.refusedSince = time

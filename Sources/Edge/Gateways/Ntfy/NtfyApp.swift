@@ -100,7 +100,8 @@ package struct NtfyApp: ConfiguredApp {
         }
     }
 
-    /// No address that is everybody's gets what is not encrypted, whatever a name server says.
+    /// Makes a lookup that refuses public addresses: what is not encrypted goes to none, whatever a name
+    /// server says.
     static func lookUpInOwnNetwork(asking resolver: @escaping Dial.Lookup = Dial.systemLookup) -> Dial.Lookup
     {
         { (endpoint, deadline) async throws(ConnectError) in

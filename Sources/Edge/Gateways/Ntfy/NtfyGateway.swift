@@ -12,7 +12,7 @@ final class NtfyGateway: LinkedGateway {
     struct Settings {
         var url: GatewayURL
         var egress = Egress.direct
-        /// `nil`: the server takes messages from everybody.
+        /// The login; `nil`: the server takes messages from everybody.
         var login: Login?
         var trust = TLSTrust.systemRoots
         var show = NtfyApp.Show.bell
@@ -69,7 +69,7 @@ final class NtfyGateway: LinkedGateway {
         }
     }
 
-    /// Another login, and the certificate authorities as they are now.
+    /// Takes another login, and the certificate authorities as they are now.
     func use(_ settings: Settings) throws(GatewaySetupError) {
         link.use(url.isSecure ? try NtfyGateway.context(settings.trust) : nil)
         login = settings.login

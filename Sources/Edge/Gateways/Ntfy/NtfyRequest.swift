@@ -19,12 +19,13 @@ enum NtfyRequest {
         return body
     }
 
-    /// 4 is high, 3 the default, 2 without sound.
+    /// Returns the priority: 4 is high, 3 the default, 2 without sound.
     private static func priority(of content: BisqContent) -> Int {
         content.isUrgent ? 4 : content.hasSound ? 3 : 2
     }
 
-    /// The id makes a repetition replace itself, where server and app know it (ntfy 2.16).
+    /// Makes the head of a request. The id makes a repetition replace itself, where server and app know it
+    /// (ntfy 2.16).
     static func head(
         _ id: NotificationID, at url: GatewayURL, _ login: NtfyGateway.Login?
     ) -> HTTP2Headers {

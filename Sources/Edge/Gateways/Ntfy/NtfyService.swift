@@ -28,7 +28,8 @@ package struct NtfyService: PushService {
 
     package func serves(_ platform: Platform) -> Bool { platform == .android }
 
-    /// An address keeps its server: that the same topic is elsewhere as well is another phone.
+    /// Returns the target of an address. An address keeps its server: that the same topic is elsewhere as
+    /// well is another phone.
     package func target(_ address: String, on platform: Platform) -> Target? {
         guard let (place, topic) = NtfyService.parts(of: address) else { return nil }
         guard !place.isEmpty else {
@@ -40,10 +41,10 @@ package struct NtfyService: PushService {
         return Target(DeviceToken("\(NtfyService.addressPrefix)\(server):\(NtfyService.text(topic))"))
     }
 
-    /// `nil`: it is no address of this service.
+    /// Returns the topic of an address; `nil`: it is no address of this service.
     static func topic(of address: String) -> String? { parts(of: address).map { text($0.topic) } }
 
-    /// The server that an address names, empty for none, and its topic without what fills it up.
+    /// Returns the server that an address names, empty for none, and its topic without what fills it up.
     private static func parts(of address: String) -> (server: [UInt8], topic: [UInt8])? {
         address.withBytes { parts(of: $0) }
     }
@@ -76,8 +77,8 @@ package struct NtfyService: PushService {
         package let description: String
     }
 
-    /// An address as a pairing token has it: one that is shorter than Bisq takes is filled up with dots. What is of another
-    /// service stays as it is.
+    /// Returns an address as a pairing token has it: an address that is shorter than Bisq takes is filled up
+    /// with dots. An address of another service stays as it is.
     package static func paired(_ address: String) throws(AddressFault) -> String {
         guard address.hasPrefix(addressPrefix) else { return address }
         guard parts(of: address) != nil else {
@@ -93,7 +94,7 @@ package struct NtfyService: PushService {
 
     // MARK: Payloads
 
-    /// Bytes of the text that is sent: Bisq's own as it came, or the node's.
+    /// Counts the bytes of the text that is sent: Bisq's own as it came, or the node's.
     package func payloadSize(of content: Content) -> Int? {
         guard case .bisq(let content) = content else { return nil }
         return show == .sealed ? content.message.utf8.count : BisqContent.bell.utf8.count

@@ -14,7 +14,8 @@ struct PushEndpoint: Equatable, Sendable {
     let port: UInt16
     /// Begins with a slash, with the query.
     let path: String
-    /// Whether it has an address in place of a name, a port, or a name that has no meaning outside of one network.
+    /// Whether the endpoint has an address in place of a name, a port, or a name that has no meaning outside
+    /// of one network.
     let isUnusual: Bool
 
     /// Bytes of the whole at most, with `https://`: what UnifiedPush allows a server (UnifiedPush/specifications,
@@ -22,7 +23,7 @@ struct PushEndpoint: Equatable, Sendable {
     static let longest = 1000
     static let scheme = "https://"
 
-    /// - Parameter text: What is behind `https://`.
+    /// Reads an endpoint from the text behind `https://`.
     init?(withoutScheme text: Span<UInt8>) {
         guard text.count <= PushEndpoint.longest - PushEndpoint.scheme.utf8.count,
             text.consists(of: PushEndpoint.character)
@@ -52,7 +53,7 @@ struct PushEndpoint: Equatable, Sendable {
         self.init(withoutScheme: bytes.extracting(droppingFirst: scheme))
     }
 
-    /// Whether it is an onion service, which is its own encryption: plain HTTP, by tor only.
+    /// Whether the host is an onion service, which is its own encryption: plain HTTP, by tor only.
     var isOnion: Bool { host.hasSuffix(".onion") }
 
     /// `host`, or `host:port`: names the lane.
@@ -74,7 +75,8 @@ struct PushEndpoint: Equatable, Sendable {
         return String(decoding: array, as: UTF8.self)
     }
 
-    /// Printable ASCII without a blank, and without what browsers escape or drop, or take for a slash or a fragment.
+    /// Returns 1 for printable ASCII without a blank, and without what browsers escape or drop, or take for a
+    /// slash or a fragment; 0 for all other bytes.
     private static func character(_ byte: UInt8) -> UInt8 {
         switch byte {
         case UInt8(ascii: "\\"), UInt8(ascii: "\""), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "^"),
@@ -121,7 +123,7 @@ extension PushEndpoint {
         let port: UInt16
         let isUnusual: Bool
 
-        /// `host`, `host:port`, `[address]` or `[address]:port`, in the one way a browser writes it.
+        /// Reads `host`, `host:port`, `[address]` or `[address]:port`, in the one way a browser writes it.
         init?(_ text: Span<UInt8>) {
             var end = text.count
             var colon: Int?
@@ -163,7 +165,7 @@ extension PushEndpoint {
             return nil
         }
 
-        /// 1 to 65,535, without zeros in front.
+        /// Reads a port: 1 to 65,535, without zeros in front.
         private static func port(_ digits: Span<UInt8>) -> UInt16? {
             guard (1...5).contains(digits.count), digits.consists(of: ASCII.digit),
                 digits[0] != UInt8(ascii: "0")

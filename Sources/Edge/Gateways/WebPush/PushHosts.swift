@@ -14,7 +14,7 @@ struct PushHosts: Equatable, Sendable {
         /// Any host with a public name and address.
         case any
 
-        /// `host`, `host:port`, `*.domain` or `*`.
+        /// Reads `host`, `host:port`, `*.domain` or `*`.
         init?(_ text: String) {
             if text == "*" {
                 self = .any
@@ -52,7 +52,7 @@ struct PushHosts: Equatable, Sendable {
     /// The hosts that are named one by one, as endpoints' authorities: nobody can make up more of them.
     let hosts: [String]
 
-    /// - Parameter own: The operator's.
+    /// Makes the known hosts, with the operator's own patterns.
     init(_ own: [Pattern]) {
         self.own = own
         var hosts: [String] = []
@@ -74,7 +74,7 @@ struct PushHosts: Equatable, Sendable {
         return hosts.contains(authority) ? LaneHost(authority) : LaneHost(origin: "https://\(authority)")
     }
 
-    /// How an origin is shown: by the domain that its server is below, if that is named.
+    /// Returns the host as which an origin is shown: the domain that its server is below, if that is named.
     func shown(_ host: LaneHost) -> LaneHost {
         guard host.isOrigin else { return host }
         let endpoint = PushEndpoint(host.name + "/")

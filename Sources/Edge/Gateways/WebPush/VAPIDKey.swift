@@ -11,7 +11,7 @@ package struct VAPIDKey: Sendable {
 
     package static func generate() throws(CryptoError) -> VAPIDKey { try VAPIDKey(.generate(.es256)) }
 
-    /// - Parameter pem: PKCS#8, as ``pem()`` gives it and `openssl` and other Web Push programs write it.
+    /// Reads a key from PKCS#8, as ``pem()`` gives it and `openssl` and other Web Push programs write it.
     package init(pem: [UInt8]) throws(CryptoError) {
         try self.init(SigningKey(pem: pem, algorithm: .es256))
     }
@@ -23,11 +23,11 @@ package struct VAPIDKey: Sendable {
 
     package func pem() throws(CryptoError) -> Secret { try key.privatePEM() }
 
-    /// The value of a request's `authorization`: about 30 us of work.
+    /// Returns the value of a request's `authorization`: about 30 us of work.
     ///
     /// - Parameters:
-    ///   - origin: The push service's: `https://host[:port]`.
-    ///   - contact: The operator's, as `mailto:` or `https:`.
+    ///   - origin: The push service's origin: `https://host[:port]`.
+    ///   - contact: The operator's contact, as `mailto:` or `https:`.
     ///   - end: Seconds since 1970, at most 24 hours ahead.
     func authorization(for origin: String, contact: String, until end: Int64) throws(CryptoError) -> String {
         var claims = Array(#"{"aud":"#.utf8)

@@ -28,9 +28,9 @@ struct VAPIDTokenLife: Equatable, Sendable {
             || abs(wallAge - age) >= VAPIDTokenLife.clockStep.nanoseconds
     }
 
-    /// The service has refused it.
+    /// Notes that the service has refused the token.
     ///
-    /// - Returns: Whether another one may help.
+    /// - Returns: Whether another token may help.
     mutating func refused(at now: Instant) -> Bool {
         let age = now.monotonicNanoseconds - signedAt.monotonicNanoseconds
         guard age >= VAPIDTokenLife.shortestAge.nanoseconds || isDue(at: now) else { return false }
@@ -60,7 +60,7 @@ final class VAPIDTokens {
         self.contact = contact
     }
 
-    /// The value of a request's `authorization`, and the generation to name when it is refused.
+    /// Returns the value of a request's `authorization`, and the generation to name when it is refused.
     func current(for origin: String) throws(CryptoError) -> (authorization: String, generation: Int) {
         let now = Instant.now
         if let entry = entries[ByteText(origin)], !entry.life.isDue(at: now) {
@@ -76,7 +76,10 @@ final class VAPIDTokens {
         return (entry.authorization, entry.generation)
     }
 
-    /// - Returns: Whether another token may help: that one is not the present one any more, or it is old.
+    /// Notes that the service has refused a token.
+    ///
+    /// - Returns: Whether another token may help: the refused one is not the present one any more, or it is
+    ///   old.
     func refused(generation: Int, for origin: String) -> Bool {
         guard entries[ByteText(origin)]?.generation == generation else { return true }
         return entries[ByteText(origin)]?.life.refused(at: .now) ?? true

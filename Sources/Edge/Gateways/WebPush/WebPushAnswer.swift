@@ -41,7 +41,8 @@ enum WebPushAnswer {
         }
     }
 
-    /// Microsoft takes some that it then does not deliver, and says so.
+    /// Returns the verdict on a message that was taken. Microsoft takes some messages that it then does not
+    /// deliver, and says so.
     private static func taken(_ answer: GatewayAnswer) -> Verdict {
         switch answer.windowsStatus?.word() {
         case "channelthrottled": .throttled("ChannelThrottled", after: answer.retryAfter)

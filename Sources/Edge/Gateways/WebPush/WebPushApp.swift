@@ -132,7 +132,8 @@ package struct WebPushApp: ConfiguredApp {
         }
     }
 
-    /// The key of before its first start is nobody's yet: the node makes the file.
+    /// Loads the key and the TLS context. The key of before its first start is nobody's yet: the node makes
+    /// the file.
     @EventLoop
     private func load(
         reading file: FileReader

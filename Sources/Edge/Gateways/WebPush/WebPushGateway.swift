@@ -110,14 +110,15 @@ final class WebPushGateway: LinkedGateway {
         }
     }
 
-    /// RFC 8030, section 5.2: a server may keep one for a shorter time than asked, and says so.
+    /// Logs once that a server keeps messages for a shorter time than asked. It may, and says so (RFC 8030,
+    /// section 5.2).
     private func note(_ kept: Int64?, of life: Int64) {
         guard let kept, kept < life, !keepsBriefly else { return }
         keepsBriefly = true
         log.notice("gateway.keeps_briefly", metadata: ["host": "\(link.name)", "seconds": "\(kept)"])
     }
 
-    /// No text of a server's goes further.
+    /// Removes a server's text from an end: no such text goes further.
     private func clean(_ end: ExchangeEnd) -> ExchangeEnd {
         switch end {
         case .answered: end

@@ -2,7 +2,8 @@ import Reactor
 import Relay
 
 extension WebPushShared {
-    /// A message for a subscription that nobody has: the service says so, if it takes the node's key.
+    /// Makes a probe with a message for a subscription that nobody has: the service says so, if it takes the
+    /// node's key.
     nonisolated func probe(of host: LaneHost, at url: GatewayURL) -> GatewayProbe {
         GatewayProbe(of: host, at: url) { () async throws(GatewaySetupError) in await self.ask(url) }
     }

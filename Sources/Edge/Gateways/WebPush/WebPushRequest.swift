@@ -11,7 +11,7 @@ enum WebPushRequest {
     /// Seconds that the push services keep one at most: 28 days for Firefox on Android.
     static let longestLife: Int64 = 2_419_200
 
-    /// The message, sealed for the subscription: 100 to 250 us of work.
+    /// Seals the message for the subscription: 100 to 250 us of work.
     static func body(
         _ message: String, for subscription: WebPushSubscription
     ) throws(CryptoError) -> [UInt8] {
@@ -21,9 +21,9 @@ enum WebPushRequest {
             secret: subscription.secret)
     }
 
-    /// Path and authorization are secrets: HPACK never keeps them.
+    /// Makes the head of a request. Path and authorization are secrets: HPACK never keeps them.
     ///
-    /// - Parameter now: milliseconds since 1970.
+    /// - Parameter now: Milliseconds since 1970.
     static func head(
         of notification: Notification, to endpoint: PushEndpoint, authorization: String, now: Int64
     ) -> HTTP2Headers {

@@ -15,7 +15,7 @@ package struct WebPushService: PushService {
 
     package func serves(_ platform: Platform) -> Bool { platform == .android }
 
-    /// A subscription at a host that the node calls, with a point that lies on the curve.
+    /// Reads a subscription at a host that the node calls, with a point that lies on the curve.
     package func target(_ address: String, on platform: Platform) -> Target? {
         guard let subscription = WebPushSubscription(address), hosts.allow(subscription.endpoint),
             P256.uncompressed(subscription.point) != nil
@@ -26,7 +26,7 @@ package struct WebPushService: PushService {
     /// Servers below a known domain go by the domain's name, all others by none.
     package func shown(_ host: LaneHost) -> LaneHost { hosts.shown(host) }
 
-    /// Bisq's message as it came.
+    /// Counts the bytes of Bisq's message as it came.
     package func payloadSize(of content: Content) -> Int? {
         switch content {
         case .bisq(let content): content.message.utf8.count
@@ -34,7 +34,8 @@ package struct WebPushService: PushService {
         }
     }
 
-    /// Firefox on Android gets its pushes in a message of Google's, which has room for so much.
+    /// The most bytes of a message. Firefox on Android gets its pushes in a message of Google's, which has
+    /// room for no more.
     package var payloadLimit: Int { WebPushRequest.longestMessage }
 
     package func nobody(on platform: Platform) -> DeviceToken { WebPushSubscription.nobody }

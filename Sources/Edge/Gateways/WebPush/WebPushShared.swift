@@ -129,7 +129,8 @@ final class ServerAbsence {
     func found() { since = nil }
     var isKnown: Bool { since != nil || hasDelivered }
 
-    /// Whether it has lasted so long, and other names were found meanwhile.
+    /// Whether the server has been absent for as long as the node is patient, and other names were found
+    /// meanwhile.
     func isForGood(at now: Int64, lastFound: Int64) -> Bool {
         guard let since else { return false }
         let patience = hasDelivered ? ServerAbsence.patience : ServerAbsence.patienceWithStrangers

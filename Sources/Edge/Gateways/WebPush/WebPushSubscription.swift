@@ -47,6 +47,8 @@ struct WebPushSubscription: Equatable, Sendable {
         secret = Array(keys[33...])
     }
 
+    /// Makes a subscription of its parts.
+    ///
     /// - Parameters:
     ///   - point: 65 bytes, as browsers give `p256dh`.
     ///   - secret: 16 bytes, `auth`.
@@ -70,7 +72,7 @@ struct WebPushSubscription: Equatable, Sendable {
         return String(decoding: bytes, as: UTF8.self) + "::" + Base64.encodeForURL(point + secret)
     }
 
-    /// `nil` for an escape of what needs none, in another writing, or cut off.
+    /// Removes the escapes of a text; `nil` for an escape of what needs none, in another writing, or cut off.
     private static func unescaped(_ text: Span<UInt8>) -> [UInt8]? {
         var plain: [UInt8] = []
         plain.reserveCapacity(text.count)
