@@ -14,7 +14,7 @@ package struct PushApps: Equatable, Sendable {
         }
     }
 
-    /// The first one serves those who name none.
+    /// The apps at Apple. The first one serves those who name none.
     package var ios: [Apple] = []
     /// Google's app; `nil`: none.
     package var android: String?

@@ -19,9 +19,10 @@ package final class BitwardenDoor: HTTPDoor {
         package var apps = PushApps()
         /// Devices of one installation.
         package var devices = 10_000
-        /// How long a send waits for its turn while a phone has had its share: servers send each only once.
+        /// The time for which a send waits for its turn while a phone has had its share: servers send each
+        /// only once.
         package var patience: Duration = .seconds(5)
-        /// Bytes of all that wait so.
+        /// Bytes of all sends that wait for their turns.
         package var patientBytes = 16 << 20
 
         package init() {}
@@ -302,7 +303,7 @@ private final class BitwardenAnswer {
         missing = count
     }
 
-    /// Takes the first receipt of one.
+    /// Takes the first receipt of one notification.
     func take(_ receipt: Receipt) {
         switch receipt.answer {
         case .later(let busy): self.busy = busy

@@ -23,7 +23,7 @@ package enum BitwardenRequest: Equatable {
 
     package struct Send: Equatable {
         package enum Target: Equatable {
-            /// The sender's own.
+            /// The sender's own installation.
             case installation
             case user(String)
             case organization(String)
@@ -32,7 +32,7 @@ package enum BitwardenRequest: Equatable {
         package var target: Target
         /// Bitwarden's number of what has happened.
         package var type: Int
-        /// JSON, as it was written.
+        /// The payload: JSON, as it was written.
         package var payload: String
         /// The acting app installation, which is left out.
         package var acting: String?

@@ -10,7 +10,8 @@ struct BitwardenTokenRequest: Equatable {
         case invalidScope = "invalid_scope"
         case unsupportedGrantType = "unsupported_grant_type"
 
-        /// Official servers stay away for a day after a 400: it is for what only the operator can mend.
+        /// The answer to the fault. Official servers stay away for a day after a 400: it is for what only the
+        /// operator can mend.
         var response: HTTPResponse { .token(status: 400, #"{"error":"\#(rawValue)"}"#) }
     }
 

@@ -8,7 +8,7 @@ import Relay
 /// Official servers read `exp` from the middle part and look at nothing else; they go on using one for up to five
 /// minutes after it.
 struct BitwardenTokens: Sendable {
-    /// Seconds that one is good for: the cloud's.
+    /// The seconds that a token is good for: the cloud's.
     static let life: Int64 = 86_400
     static let grace: Int64 = 300
 
@@ -46,7 +46,7 @@ struct BitwardenTokens: Sendable {
         return Bearer(installation: installation, key: key)
     }
 
-    /// Whom a token names.
+    /// The installation and the key that a token names.
     struct Bearer: Equatable {
         let installation: String
         fileprivate let key: String

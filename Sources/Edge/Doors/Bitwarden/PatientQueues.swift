@@ -35,9 +35,10 @@ final class PatientQueues {
 
     private struct Waiting {
         let send: Send
-        /// Made for each try: the text of one phone's push is long, and most of it is that of all others'.
+        /// The call that makes the submission for each try: the text of one phone's push is long, and most of
+        /// it is that of all others'.
         let submission: @EventLoop () -> Submission
-        /// Monotonic nanoseconds.
+        /// The time at which the patience ends, in monotonic nanoseconds.
         let end: Int64
         let reply: Reply
     }

@@ -44,7 +44,7 @@ package final class Circuits {
 
         /// Returns the settings for an endpoint for the world.
         ///
-        /// - Parameter connections: of one address at a time; 0: no limit.
+        /// - Parameter connections: The most connections of one address at a time; 0: no limit.
         package static func addresses(connections: Int) -> Settings {
             var settings = Settings.unlimited
             settings.areAddresses = true
@@ -188,10 +188,10 @@ final class Circuit {
 
     fileprivate var senderID: SenderID { SenderID(number) }
 
-    /// Whose a submission is; 0: nobody's. Where all connections are one, no submission has a sender: the share of one
-    /// sender would be that of all together.
+    /// The number of the sender of a submission; 0: nobody's. Where all connections are one, no submission
+    /// has a sender: the share of one sender would be that of all together.
     var senderNumber: Int { origin == .anybody ? 0 : number }
-    /// The sender of its submissions, as the core has it.
+    /// The sender of the circuit's submissions, as the core has it.
     var sender: SenderID? { origin == .anybody ? nil : senderID }
 
     /// Connections to all doors.

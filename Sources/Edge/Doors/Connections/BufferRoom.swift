@@ -10,7 +10,8 @@ package final class BufferRoom {
     package private(set) var closed = 0
     private var holders: [ObjectIdentifier: DoorConnection] = [:]
 
-    /// Less is not counted: nearly all connections hold nothing nearly always.
+    /// The step in bytes by which buffers are counted. Less is not counted: nearly all connections hold
+    /// nothing nearly always.
     private static let step = 4096
 
     /// Makes the room.

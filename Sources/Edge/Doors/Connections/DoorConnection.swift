@@ -6,11 +6,12 @@ import Wire
 /// answered, and its end. A door's own connection adds the protocol.
 @EventLoop
 class DoorConnection: StreamHandler {
-    /// One for all connections of a door: there are many, and none holds a copy.
+    /// The limits of a door's connections, which share them: there are many, and none holds a copy.
     final class Limits: Sendable {
-        /// Nothing read for that long ends it.
+        /// The time without a byte from the client after which the connection ends.
         let idleTimeout: Duration
-        /// Nothing taken by the client for that long, while an answer waits for it, ends it.
+        /// The time after which the connection ends if the client takes nothing, while an answer waits for
+        /// it.
         let sendTimeout: Duration
         /// The longest time from the first byte of what can be taken to its last. Tor's line and the TLS
         /// handshake have it too.
@@ -76,7 +77,7 @@ class DoorConnection: StreamHandler {
     @exclusivity(unchecked) private var state = State.arriving(ProxyLineDecoder())
     private var deadline: Timer?
     private(set) var isShuttingDown = false
-    /// Monotonic nanoseconds.
+    /// The time at which the client was heard last, in monotonic nanoseconds.
     private(set) var lastHeard: Int64
     /// Whether the client has shown that it may be here: then it has places that strangers don't take (``Places``).
     final var isKnown = false
@@ -93,7 +94,7 @@ class DoorConnection: StreamHandler {
         stream.sendTimeout = limits.sendTimeout
     }
 
-    /// Begins to serve it.
+    /// Begins to serve the connection.
     final func begin() {
         places.enter(self)
         stream.handler = self
@@ -190,7 +191,7 @@ class DoorConnection: StreamHandler {
         countHeld()
     }
 
-    /// Tells the room what it holds.
+    /// Tells the room how many bytes the connection holds.
     final func countHeld() {
         guard case .open(_, let tls) = state else { return }
         places.room.count(
@@ -234,7 +235,7 @@ class DoorConnection: StreamHandler {
 
     /// Lets the connection stay, perhaps for days: from now on it takes one of these places.
     ///
-    /// - Parameter silence: For how long nothing may come from the client; `nil`: for ever.
+    /// - Parameter silence: The longest time for which nothing may come from the client; `nil`: for ever.
     final func stay(at places: Places, silence: Duration?) {
         self.places.leave(self)
         self.places = places

@@ -79,8 +79,8 @@ final class Places {
         return victims
     }
 
-    /// Shuts all of them down. Returns when they have ended, or when the patience is over: what they took is written
-    /// down by then, and whoever stops has more to do.
+    /// Shuts all connections down. Returns when they have ended, or when the patience is over: what they took
+    /// is written down by then, and whoever stops has more to do.
     func shutDown(within patience: Duration = .seconds(5)) async {
         for connection in open.values { connection.shutDown() }
         guard !open.isEmpty else { return }

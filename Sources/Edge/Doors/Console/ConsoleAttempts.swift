@@ -12,7 +12,7 @@ struct ConsoleAttempts {
 
     init(perSecond: Double, burst: Int) { rate = Rate(perSecond: perSecond, burst: burst) }
 
-    /// Counts one if it may come now.
+    /// Counts an attempt if it may come now.
     ///
     /// - Returns: Nanoseconds until it may; 0: it is counted.
     mutating func take(by sender: Int, at now: Int64) -> Int64 {

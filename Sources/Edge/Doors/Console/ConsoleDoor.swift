@@ -67,7 +67,7 @@ package final class ConsoleDoor {
 
     /// Returns the limit of a request's body. Only who has entered may send a long one.
     ///
-    /// - Parameter limit: As the calls have it.
+    /// - Parameter limit: Returns the limit that the calls have.
     package func bodyLimit(
         _ request: HTTPRequest, _ limit: (HTTPRequest) -> Int?
     ) -> Int? {

@@ -10,9 +10,9 @@ import Encodings
 package struct ConsoleEntrance {
     /// A browser that has entered.
     package struct Session: Equatable, Sendable {
-        /// SHA-256 of its token.
+        /// SHA-256 of the session's token.
         package let digest: [UInt8]
-        /// Seconds since 1970.
+        /// The end of the session, in seconds since 1970.
         package let ends: Int64
 
         package init(digest: [UInt8], ends: Int64) {
@@ -31,18 +31,18 @@ package struct ConsoleEntrance {
     }
 
     private struct Link {
-        /// SHA-256 of its secret.
+        /// SHA-256 of the link's secret.
         let digest: [UInt8]
-        /// Monotonic nanoseconds.
+        /// The end of the link, in monotonic nanoseconds.
         let ends: Int64
     }
 
     /// The work done to judge strangers. It is the same for each text, right or wrong, whatever the node has: from how
     /// long an answer takes nobody learns whether there is a link or a passphrase.
     struct Work: Equatable, Sendable {
-        /// How many times scrypt was run over a passphrase.
+        /// The number of times that scrypt was run over a passphrase.
         var hashes = 0
-        /// How many digests of a link were made.
+        /// The number of digests of a link that were made.
         var digests = 0
         var comparisons = 0
     }
@@ -57,9 +57,9 @@ package struct ConsoleEntrance {
     private static let tokenLength = 32
     package static let linkLifetime: Duration = .seconds(15 * 60)
     package static let sessionLifetime: Duration = .seconds(30 * 86_400)
-    /// One more ends the oldest.
+    /// The most sessions. One more ends the oldest.
     package static let mostSessions = 16
-    /// Bytes of a passphrase.
+    /// The bytes that a passphrase may have.
     package static let passphraseLengths = 10...1024
 
     package init(_ kept: Kept?) { self.kept = kept }
@@ -69,7 +69,7 @@ package struct ConsoleEntrance {
 
     // MARK: The link
 
-    /// Makes a link's secret good; the one before it is not any more.
+    /// Makes a link's secret good; the link before it is good no more.
     ///
     /// - Parameter now: Monotonic nanoseconds.
     /// - Returns: The text that stands in the link.

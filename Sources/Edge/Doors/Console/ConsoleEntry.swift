@@ -48,7 +48,8 @@ package final class ConsoleEntry {
     package var hasOwner: Bool { entrance.hasOwner }
     var work: ConsoleEntrance.Work { entrance.work }
 
-    /// Makes a link's text, which is good once and for a quarter of an hour. The one before it is not any more.
+    /// Makes a link's text, which is good once and for a quarter of an hour. The link before it is good no
+    /// more.
     package func makeLink() -> String {
         entrance.makeLink(
             of: randomBytes(ConsoleEntrance.secretLength), at: EventLoop.monotonicNanoseconds)

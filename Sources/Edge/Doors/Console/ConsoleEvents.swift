@@ -36,9 +36,9 @@ package final class ConsoleEvents {
 
     /// The most streams of all sessions together.
     package static let mostStreams = 64
-    /// One more of the same session ends its oldest.
+    /// The most streams of one session. One more ends its oldest.
     package static let mostOfSession = 4
-    /// Changes within it are one.
+    /// The time within which changes are one event.
     private static let gathering: Duration = .milliseconds(300)
 
     package init() {

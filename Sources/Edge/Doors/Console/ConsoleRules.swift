@@ -7,7 +7,8 @@ import HTTP1
 /// (DNS rebinding), by a form, or from another port of this machine, which browsers call the same site. So the names are
 /// known, each exactly, and a change shows where it comes from and a field that no form can send.
 struct ConsoleRules {
-    /// `http://127.0.0.1:9480`: where browsers find it, with the scheme and without a slash at the end, in lower case.
+    /// The origins at which browsers find the console, as `http://127.0.0.1:9480`: with the scheme and
+    /// without a slash at the end, in lower case.
     let origins: [String]
 
     /// The field that a change has, with the value 1.

@@ -7,7 +7,7 @@ import Encodings
 package struct WidgetTokens: Equatable, Sendable {
     package struct Token: Equatable, Sendable {
         package let name: String
-        /// SHA-256 of its text.
+        /// SHA-256 of the token's text.
         package let digest: [UInt8]
 
         package init(name: String, digest: [UInt8]) { (self.name, self.digest) = (name, digest) }
@@ -18,7 +18,7 @@ package struct WidgetTokens: Equatable, Sendable {
 
     package static let most = 16
     package static let secretLength = 20
-    /// Bytes.
+    /// The bytes that a name may have.
     package static let nameLengths = 1...64
 
     package init(_ tokens: [Token] = []) { self.tokens = Array(tokens.prefix(Self.most)) }

@@ -15,8 +15,9 @@ package final class GorushDoor: HTTPDoor {
         package var apps = PushApps()
         /// Elements of one request.
         package var notifications = 100
-        /// Whether the answer waits for the gateways, and how long at most.
+        /// Whether the answer waits for the gateways.
         package var waits = false
+        /// The longest time for which the answer waits for the gateways.
         package var outcomeDeadline: Duration = .seconds(5)
         /// Whether one message may go to all subscribers of an Android topic.
         package var broadcasts = false
@@ -202,7 +203,8 @@ package final class GorushDoor: HTTPDoor {
         }
     }
 
-    /// Milliseconds since 1970. A time that has passed means that it is tried for a minute; gorush would try once.
+    /// Returns the time at which a notification expires, in milliseconds since 1970. A time that has passed
+    /// means that it is tried for a minute; gorush would try once.
     private func expiry(_ notification: GorushNotification) -> Int64 {
         guard let seconds = notification.apple.expiration, seconds > 0 else { return 0 }
         let now = EventLoop.unixMilliseconds

@@ -8,7 +8,7 @@ package struct GorushGooglePush {
         case token(String)
         /// All phones that subscribed to it.
         case topic(String)
-        /// All phones of which it is true, said in topics.
+        /// All phones for which a condition is true, said in topics.
         case condition(String)
     }
 
@@ -16,7 +16,7 @@ package struct GorushGooglePush {
     package let targets: [Target]
     private let members: JSON.Object
 
-    /// Gorush's library takes no more at once.
+    /// The most tokens of a notification: gorush's library takes no more at once.
     private static let mostTokens = 500
 
     /// Makes the pushes of a notification.

@@ -23,7 +23,7 @@ package enum GorushFault: Error, Equatable {
 package struct GorushRequest {
     package let notifications: [GorushNotification]
 
-    /// Tokens of all elements together.
+    /// The most tokens of all elements together.
     package static let mostTokens = 1000
 
     /// Reads a request.

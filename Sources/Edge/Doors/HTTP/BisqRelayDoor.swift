@@ -12,11 +12,11 @@ import Relay
 @EventLoop
 package final class BisqRelayDoor: HTTPDoor {
     package struct Settings: Sendable {
-        /// Served by `GET /relay`, where the message is one of Bisq 1's.
+        /// The apps of `GET /relay`, where the message is one of Bisq 1's.
         package var bisq1 = PhoneApps()
-        /// Served by `POST /v1/...`, and by `GET /relay` for any other message.
+        /// The apps of `POST /v1/...`, and of `GET /relay` for any other message.
         package var bisq2 = PhoneApps()
-        /// How long a POST waits for the gateway's verdict.
+        /// The time for which a POST waits for the gateway's verdict.
         package var outcomeDeadline: Duration = .seconds(5)
         /// The time for which an app may be blocked. After it, what comes for the app goes to its stand-in; without one,
         /// those who can turn to another relay are sent there.
@@ -119,7 +119,7 @@ package final class BisqRelayDoor: HTTPDoor {
 }
 
 extension HTTPRequest {
-    /// How many relays have handed it on; anything that is no number is one.
+    /// The number of relays that have handed the request on; anything that is no number is one.
     fileprivate var hops: Int {
         guard let value = fields["onionbell-hops"] else { return 0 }
         return value.utf8.count <= 4 ? Int(value) ?? 1 : 1

@@ -32,7 +32,8 @@ final class HTTPConnection: DoorConnection {
     /// Requests handed to the handler, and the last of them that it has answered.
     private var (asked, answered) = (0, 0)
     private var live: LiveAnswer?
-    /// A stranger's: whether one request may be answered, or it stands in the row until then.
+    /// Whether a stranger's next request may be answered, and whether the stranger stands in the row until
+    /// then.
     private var (hasTurn, isInRow) = (false, false)
 
     /// Makes a client's connection.
@@ -145,9 +146,9 @@ final class HTTPConnection: DoorConnection {
         if turn == .asking { turn = .answering }
     }
 
-    /// Counts for the circuit what it was told.
+    /// Counts an answer for the circuit.
     ///
-    /// - Returns: Whether it is heard no more.
+    /// - Returns: Whether the circuit is heard no more.
     private func isRefusedTooOften(_ response: HTTPResponse) -> Bool {
         if response.isForKnown {
             circuit?.wasKnown()

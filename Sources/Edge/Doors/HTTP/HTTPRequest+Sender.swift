@@ -2,6 +2,6 @@ import HTTP1
 import Relay
 
 extension HTTPRequest {
-    /// Whose it is, as the core has it.
+    /// The sender of the request, as the core has it.
     var senderID: SenderID? { sender == 0 ? nil : SenderID(sender) }
 }

@@ -37,7 +37,7 @@ package final class HTTPServer {
 
     package struct Counters: Equatable, Sendable {
         package var connections = 0
-        /// Closed before the TLS handshake, as one address began too many.
+        /// Connections closed before the TLS handshake, as one address began too many.
         package var refusedHandshakes = 0
         /// Times that connections had to wait in the kernel's backlog, as all together began too many.
         package var delayedHandshakes = 0
@@ -119,9 +119,9 @@ package final class HTTPServer {
     /// Begins to listen.
     ///
     /// - Parameters:
-    ///   - certificate: shown to clients, with whom TLS is spoken; `nil`: plain HTTP.
-    ///   - networks: who may connect; all others are turned away. Empty: everybody.
-    /// - Returns: Where, with the real port.
+    ///   - certificate: The certificate shown to clients, with whom TLS is spoken; `nil`: plain HTTP.
+    ///   - networks: The networks that may connect; all others are turned away. Empty: everybody.
+    /// - Returns: The endpoint, with its real port.
     package func open(
         on endpoint: Endpoint, showing certificate: ServerCertificate? = nil,
         from networks: [NetworkAddress.Range] = []
@@ -176,7 +176,8 @@ package final class HTTPServer {
         return true
     }
 
-    /// Returns what takes over a request that is answered piece by piece; `nil`: it is answered as any other.
+    /// Returns the call that takes over a request which is answered piece by piece; `nil`: the request is
+    /// answered as any other.
     func opening(of request: HTTPRequest) -> Opening? {
         for door in liveDoors {
             if let opening = door.opening(of: request) { return opening }

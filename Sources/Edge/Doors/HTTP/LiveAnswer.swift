@@ -4,7 +4,7 @@ import Reactor
 /// A door of which some answers have no end.
 @EventLoop
 package protocol LiveDoor: HTTPDoor {
-    /// Returns what takes over such a request; `nil`: it is answered as any other.
+    /// Returns the call that takes over such a request; `nil`: the request is answered as any other.
     func opening(of request: HTTPRequest) -> HTTPServer.Opening?
 }
 
@@ -37,7 +37,7 @@ package final class LiveAnswer {
 
     // MARK: One answer
 
-    /// Answers with one that has an end.
+    /// Answers with a response that has an end.
     func answer(_ response: HTTPResponse) {
         respond?(response)
         respond = nil

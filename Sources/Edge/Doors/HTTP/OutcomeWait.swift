@@ -40,7 +40,7 @@ final class OutcomeWait {
 /// began and need one timer. Keeps them until then, also when the dispatcher has no ear for the end any more.
 @EventLoop
 final class OutcomeDeadlines {
-    /// Nanoseconds.
+    /// The time that each wait may last, in nanoseconds.
     private let time: Int64
     private var waits: ArraySlice<(due: Int64, wait: OutcomeWait)> = []
     private var running = 0

@@ -4,7 +4,8 @@ import Encodings
 package struct PhoneApps: Equatable, Sendable {
     package var ios = ""
     package var android = ""
-    /// The one that hands on to another relay, for both platforms: it serves while the app of a platform is blocked.
+    /// The app that hands on to another relay, for both platforms: it serves while the app of a platform is
+    /// blocked.
     package var standIn = ""
 
     package init() {}

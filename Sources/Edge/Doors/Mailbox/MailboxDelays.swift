@@ -11,7 +11,7 @@ final class MailboxDelays {
     private let bounds: MailboxBounds
     private let onDelivery: (Set<Int64>) -> Void
     private let timer = Timer()
-    /// Milliseconds since 1970; `nil`: nothing waits, as far as is known.
+    /// The time of the next text, in milliseconds since 1970; `nil`: nothing waits, as far as is known.
     private var next: Int64?
     private var isLooking = false
     private var isStopped = false

@@ -16,7 +16,8 @@ package struct MailboxDirectory: Sendable {
 
     private var byTopic: [Digest: Mailbox] = [:]
     private var byAddress: [Digest: Int64] = [:]
-    /// A client may be a reader of several mailboxes, with one token and one name.
+    /// The names of readers by their tokens. A client may be a reader of several mailboxes, with one token
+    /// and one name.
     private var names: [Digest: String] = [:]
     private var publishers: [Digest: (name: String, mailbox: Int64)] = [:]
     private(set) var numbers: Set<Int64> = []
@@ -44,7 +45,7 @@ package struct MailboxDirectory: Sendable {
         return name
     }
 
-    /// Returns the name of a publisher; `nil`: the claim is none's.
+    /// Returns the name of a publisher; `nil`: the claim is no publisher's.
     func publisher(of claim: Claim) -> String? {
         guard let (name, _) = publishers[claim.token], claim.user?.hasSameBytes(as: name) ?? true else {
             return nil
@@ -69,26 +70,26 @@ package struct MailboxDirectory: Sendable {
 
     // MARK: Whose share a request takes
 
-    /// Returns whose share a client that publishes, or asks who it is, uses.
+    /// Returns the owner of the share that a client uses which publishes, or asks who it is.
     func owner(of claim: Claim?) -> MailboxShares.Owner {
         guard let claim else { return .stranger }
         if publisher(of: claim) != nil { return .publisher(claim.token) }
         return name(of: claim) == nil ? .stranger : .reader(claim.token)
     }
 
-    /// Returns whose share a client that wants to read uses.
+    /// Returns the owner of the share that a client uses which wants to read.
     func owner(of claim: Claim?, at topics: [Digest]) -> MailboxShares.Owner {
         if let claim { return name(of: claim) == nil ? .stranger : .reader(claim.token) }
         guard let first = topics.first, let mailbox = byTopic[first], mailbox.isOpen else { return .stranger }
         return .mailbox(mailbox.number)
     }
 
-    /// Returns whose share one that replies uses.
+    /// Returns the owner of the share that a client uses which replies.
     func owner(ofAddress address: Digest) -> MailboxShares.Owner {
         byAddress[address].map { .mailbox($0) } ?? .stranger
     }
 
-    /// Returns whose share one that pushes uses.
+    /// Returns the owner of the share that a client uses which pushes.
     func owner(ofTopic topic: Digest) -> MailboxShares.Owner {
         guard let mailbox = byTopic[topic], mailbox.isPush, let reader = mailbox.readers.first else {
             return .stranger
@@ -96,7 +97,7 @@ package struct MailboxDirectory: Sendable {
         return .topics(of: reader.token)
     }
 
-    /// Mailboxes, and topics of UnifiedPush.
+    /// The numbers of mailboxes, and of topics of UnifiedPush.
     var counts: (Int, Int) {
         let topics = byTopic.values.count(where: \.isPush)
         return (byTopic.count - topics, topics)

@@ -2,7 +2,7 @@ import Crypto
 import HTTP1
 import Relay
 
-/// How answers begin that go on.
+/// The heads of answers that go on.
 extension MailboxDoor {
     /// Returns the head of the answer; `nil`: the client wants a WebSocket and does not open one.
     static func head(of wanted: MailboxRequest, answering request: HTTPRequest) -> [UInt8]? {

@@ -75,9 +75,9 @@ extension MailboxDoor {
         }
     }
 
-    /// Makes the topics that a reader asks for and that there are none of.
+    /// Makes the topics that a reader asks for, where they don't exist yet.
     ///
-    /// - Returns: Whether all are there now.
+    /// - Returns: Whether all exist now.
     func makePushTopics(_ topics: [String], for claim: MailboxDirectory.Claim?) async -> Bool {
         guard let claim, let name = directory.name(of: claim) else { return false }
         for topic in topics where MailboxPush.isTopic(topic) && !hasPushTopic(topic) {

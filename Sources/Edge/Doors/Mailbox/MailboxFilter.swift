@@ -5,9 +5,9 @@ struct MailboxFilter: Equatable {
     private let id: String?
     private let message: String?
     private let title: String?
-    /// Any of these; empty: any at all.
+    /// The priorities that a message may have; empty: any at all.
     private let priorities: [Int]
-    /// All of these.
+    /// The tags that a message must have, all of them.
     private let tags: [String]
 
     /// Makes the filter of a request; `nil`: there is none.

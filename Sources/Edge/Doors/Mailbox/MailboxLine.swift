@@ -101,7 +101,7 @@ struct MailboxLine {
         }
     }
 
-    /// An object on one line, without its end.
+    /// The line as JSON: an object on one line, without its end.
     var json: [UInt8] {
         var line = Array(#"{"id":"\#(id)""#.utf8)
         if let sequence {

@@ -65,12 +65,12 @@ enum MailboxPush: Equatable {
 
 /// One push to a topic, by the fields of RFC 8030.
 struct MailboxPushMessage: Equatable {
-    /// Seconds.
+    /// The life of the message in seconds.
     var life = MailboxPush.usualLife
     var isUrgent = false
     /// Whether the push comes as RFC 8030 asks, with a `TTL`: ntfy's own clients send none.
     private(set) var isOfWebPush = false
-    /// The name by which it replaces the one before with the same.
+    /// The name by which the message replaces the one before with the same name.
     var replaces: String?
 
     init(_ fields: HTTPFields) throws(MailboxFault) {

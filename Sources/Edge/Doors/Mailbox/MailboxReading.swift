@@ -8,10 +8,10 @@ import Relay
 /// It holds no message: what comes is read from the store when the client has room for it.
 @EventLoop
 final class MailboxReading: LiveClient {
-    /// Whose share it is.
+    /// The owner of the share that a reading takes.
     enum Owner: Hashable {
         case reader(Relay.Digest)
-        /// Nobody's who showed a token.
+        /// A client that showed no token.
         case stranger(mailbox: Int64)
 
         var isRegistered: Bool { if case .reader = self { true } else { false } }
@@ -24,7 +24,7 @@ final class MailboxReading: LiveClient {
     private var sources: [Source]
     private let kind: MailboxRequest.Kind
     private let isPoll: Bool
-    /// One or none: apart, as nearly nobody has one.
+    /// The filter, or none: apart, as nearly nobody has one.
     private let filter: [MailboxFilter]
     /// A mailbox that is read.
     struct Source {
@@ -41,13 +41,14 @@ final class MailboxReading: LiveClient {
     private let live: LiveAnswer
     private let door: MailboxDoor
     private var frames: WebSocketDecoder?
-    /// Nothing of a higher number was sent.
+    /// The number above which nothing was sent.
     private var position: Int64 = 0
     private var isLooking = false
     private var hasNews = false
     private(set) var hasEnded = false
-    /// The highest number that a pong has acknowledged; ``isAcknowledging``: it is being written down.
+    /// The highest number that a pong has acknowledged.
     private var acknowledged: Int64 = 0
+    /// Whether an acknowledgement is being written down.
     private var isAcknowledging = false
 
     private static let pageLength = 32
@@ -80,7 +81,7 @@ final class MailboxReading: LiveClient {
         sources.contains { $0.place.mailbox == place.mailbox && $0.place.number < place.number }
     }
 
-    /// Whether keep-alives are sent to it on a schedule. Over a WebSocket the client sends them.
+    /// Whether the node sends keep-alives on a schedule. Over a WebSocket the client sends them.
     var wantsKeepAlive: Bool { frames == nil && !isPoll }
 
     func say(_ event: MailboxLine.Event, id: String, at time: Int64) {

@@ -8,7 +8,7 @@ struct MailboxRequest: Equatable {
         case json, sse, raw, ws, auth
     }
 
-    /// `token` "": there is something, and it is no token.
+    /// The token and the user that a client shows. An empty token: there is something, and it is no token.
     struct Credentials: Equatable {
         let token: String
         /// The user of Basic, if it is not empty.
@@ -24,7 +24,7 @@ struct MailboxRequest: Equatable {
     /// The circuit, address or connection by which the request came.
     let sender: Int
 
-    /// An app asks for all that it reads on a node in one request.
+    /// The most topics of a request: an app asks for all that it reads on a node in one request.
     private static let mostTopics = Mailbox.mostPushTopics
     private static let longestTopic = 64
     private static let longestPath = (longestTopic + 1) * mostTopics + 6

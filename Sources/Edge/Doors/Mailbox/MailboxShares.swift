@@ -14,7 +14,7 @@ struct MailboxShares {
         case topics(of: Digest)
         /// A publisher, by its token.
         case publisher(Digest)
-        /// Nothing that was shown is known here.
+        /// A client of whom nothing that was shown is known here.
         case stranger
 
         fileprivate var kind: Int {

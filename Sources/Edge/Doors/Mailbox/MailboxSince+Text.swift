@@ -27,7 +27,7 @@ extension MailboxSince {
         }
     }
 
-    /// Seconds.
+    /// The farthest time that is told apart, in seconds from 1970.
     private static let farthest: Int64 = 1 << 40
 
     /// Reads a duration as Go's `ParseDuration` does, `10m`, `1h30m`, `1.5h`, `100ms`, `-10s`, and days
@@ -53,7 +53,7 @@ extension MailboxSince {
         return Int64(isNegative ? -sum : sum)
     }
 
-    /// Digits with at most one point among them, and at least one digit.
+    /// Reads digits with at most one point among them, and at least one digit.
     private static func number(_ digits: Substring.UTF8View.SubSequence) -> Double? {
         var (number, scale): (Double, Double?) = (0, nil)
         for byte in digits {

@@ -4,8 +4,9 @@ import Relay
 /// The time at which a text is to be published that is not to be published now (binwiederhier/ntfy,
 /// docs/publish.md, "Scheduled delivery").
 enum PublishDelay {
-    /// Milliseconds, as ntfy's.
+    /// The shortest delay, in milliseconds, as ntfy's.
     private static let shortest: Int64 = 10_000
+    /// The longest delay, in milliseconds, as ntfy's.
     private static let longest: Int64 = 72 * 3_600_000
 
     /// Reads the time at which a text is due: `30m`, `1h30m`, `2 days`, or seconds since 1970. ntfy takes

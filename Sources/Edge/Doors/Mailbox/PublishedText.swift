@@ -6,29 +6,30 @@ import Relay
 /// A text of the owner's own, which a publisher puts into a mailbox, with what ntfy's publishing says beside it
 /// (binwiederhier/ntfy, docs/publish.md).
 struct PublishedText: Equatable {
-    /// A message, or what is to become of one.
+    /// The kind of the text: a message, or what is to become of one.
     private(set) var event = MailboxLine.Event.message
     private(set) var title = ""
     private(set) var message = ""
-    /// 1 to 5.
+    /// The priority, 1 to 5.
     private(set) var priority = 3
     private(set) var tags: [String] = []
     /// The address that is opened when somebody taps it.
     private(set) var click = ""
     private(set) var icon = ""
     private(set) var isMarkdown = false
-    /// The publisher's name for it and those that stand for it later; empty: its id.
+    /// The publisher's name for the text and those that stand for it later; empty: its id.
     private(set) var sequence = ""
-    /// The time at which it is to be published, in milliseconds since 1970; `nil`: now.
+    /// The time at which the text is to be published, in milliseconds since 1970; `nil`: now.
     private(set) var due: Int64?
-    /// Whose token it came with.
+    /// The publisher with whose token the text came.
     var publisher = ""
 
-    /// Bytes, as in ntfy; and of all that is beside the message.
+    /// The most bytes of a message, as in ntfy.
     static let longestMessage = 4096
+    /// The most bytes of all that is beside the message.
     private static let longestRest = 2000
     private static let mostTags = 20
-    /// Milliseconds.
+    /// The life of a text in milliseconds.
     static let life: Int64 = 72 * 3_600_000
 
     /// Reads the fields of a request's head and the parameters beside the message.
@@ -159,8 +160,8 @@ struct PublishedText: Equatable {
         }
     }
 
-    /// Returns the name that it has in common with what it replaces: a message and its deletion replace all before them,
-    /// and of clearings the last counts.
+    /// Returns the name that the text has in common with what it replaces: a message and its deletion replace
+    /// all before them, and of clearings the last counts.
     func name(id: String) -> String {
         "\(event == .clear ? "clear" : "text")\0\(sequence.isEmpty ? id : sequence)"
     }

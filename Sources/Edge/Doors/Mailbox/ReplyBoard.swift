@@ -8,10 +8,10 @@ import Relay
 /// doors. It can open nothing of it.
 @EventLoop
 package final class ReplyBoard {
-    /// Whose channel it is, as a request says it.
+    /// A channel and its mailbox, as a request says them.
     package struct Place: Equatable, Sendable {
         let channel: String
-        /// The mailbox's: whoever may write to it may use its channels.
+        /// The mailbox's address: whoever may write to it may use its channels.
         let address: String
 
         /// Makes a place; `nil`: the channel or the address has not the form of one.
@@ -103,7 +103,8 @@ package final class ReplyBoard {
 
     /// Returns the replies in a channel, as soon as there are some, or none after a while.
     ///
-    /// - Parameter acknowledged: The number of the last one that was taken, and is no longer needed; 0: none.
+    /// - Parameter acknowledged: The number of the last reply that was taken, and is no longer needed; 0:
+    ///   none.
     package func replies(
         at place: Place, acknowledging acknowledged: Int64, waiting time: Duration
     ) async throws(Refusal) -> [MailboxReply] {

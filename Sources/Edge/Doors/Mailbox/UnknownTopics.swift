@@ -10,13 +10,13 @@ struct UnknownTopics {
     private struct Entry {
         /// The time of the first push.
         let since: Int64
-        /// The circuit, address or connection by which it came.
+        /// The circuit, address or connection by which the push came.
         let sender: Int
     }
 
     static let most = 4096
     static let mostOfOneSender = 64
-    /// Nanoseconds, as in ntfy.
+    /// The time for which a topic may be unknown, in nanoseconds, as in ntfy.
     static let patience: Int64 = 12 * 3600 * 1_000_000_000
 
     private var entries: [Digest: Entry] = [:]

@@ -23,7 +23,7 @@ final class PeerConnection: DoorConnection {
     /// so that they are never more than one read holds.
     private var later: ArraySlice<Request> = []
     private var isGoingOn = false
-    /// Why it ends, where that is the protocol's matter.
+    /// The reason why the connection ends, where that is the protocol's matter.
     private var reason: PeerClose?
 
     init(_ stream: Stream, door: PeerDoor, at places: Places) {
@@ -61,7 +61,8 @@ final class PeerConnection: DoorConnection {
         return weight
     }
 
-    /// Does the rest in the next turns, also when the connection has ended: what was read whole is taken.
+    /// Does the rest of a read in the next turns, also when the connection has ended: what was read whole is
+    /// taken.
     private func goOnLater() {
         guard !isGoingOn else { return }
         isGoingOn = true

@@ -44,7 +44,7 @@ package final class PeerDoor {
     let circuits: Circuits
     /// The way back; `nil`: the node has no mailboxes.
     let replies: ReplyBoard?
-    /// Reused by all connections: cleared after each read.
+    /// The turn that all connections use, one after the other: cleared after each read.
     @exclusivity(unchecked) var turn = PeerTurn()
 
     private var listener: Listener?

@@ -68,7 +68,7 @@ extension ReplyBoard.Refusal {
         }
     }
 
-    /// None: it can never succeed.
+    /// The time after which the peer may ask again; none where it can never succeed.
     fileprivate var retryAfter: Duration {
         switch self {
         case .notServed, .badForm, .noSuchMailbox: .zero

@@ -12,7 +12,7 @@ final class StatusConnection: DoorConnection {
     private var isAnswering = false
     private var strangeMessages = 0
     private var used = Rate.Use()
-    /// Runs while the connection has to wait for its rate.
+    /// The timer that runs while the connection has to wait for its rate.
     private var pause: Timer?
 
     init(_ stream: Stream, by circuits: Circuits, door: StatusStreamDoor, at places: Places) {

@@ -16,7 +16,7 @@ package final class StatusServer {
         package var apps = PushApps()
         package var keysPerQuery = 100
         package var entriesPerRequest = 100
-        /// How long a repeated message gets the answer of the first.
+        /// The time for which a repeated message gets the answer of the first.
         package var messageMemory: Duration = .seconds(7 * 86400)
         /// The number of installations for which there is room: when many come within half a day, a circuit
         /// gets a share.
@@ -36,7 +36,7 @@ package final class StatusServer {
 
     package typealias Answer = @EventLoop (Reply) -> Void
 
-    /// 33 bytes: what clients seal their registrations for.
+    /// The key for which clients seal their registrations: 33 bytes.
     package var publicKey: [UInt8] { key.publicKey.compressed }
 
     private let settings: Settings
@@ -75,8 +75,8 @@ package final class StatusServer {
     /// Takes one message.
     ///
     /// - Parameters:
-    ///   - sender: Whose it is; `nil`: not known.
-    ///   - answer: called once, when what it tells is durable.
+    ///   - sender: The sender of the message; `nil`: not known.
+    ///   - answer: Called once, when what it tells is durable.
     package func take(_ encoded: [UInt8], from sender: SenderID? = nil, answer: @escaping Answer) {
         guard let message = try? SignedMessage(encoded),
             let signer = Secp256k1.PublicKey(
@@ -133,7 +133,7 @@ package final class StatusServer {
 
     /// Keeps a registration.
     ///
-    /// - Returns: why not; `nil`: it is kept.
+    /// - Returns: The fault for which it is not kept; `nil`: it is kept.
     private func fault(
         of sealed: [UInt8], _ client: Secp256k1.PublicKey, from sender: SenderID?
     ) async -> RegistrationFault? {

@@ -7,7 +7,7 @@ package final class StatusStreamDoor {
     package struct Settings: Sendable {
         /// Connections at a time; for one more another one goes.
         package var connections = 2000
-        /// Nothing read for that long closes.
+        /// The time without a byte from the client after which the connection is closed.
         package var idleTimeout: Duration = .seconds(300)
         /// The longest time from the first byte of a message to its last.
         package var messageDeadline: Duration = .seconds(30)
@@ -49,8 +49,8 @@ package final class StatusStreamDoor {
 
     /// Begins to listen.
     ///
-    /// - Parameter circuits: by which connections come; `nil`: they don't come over Tor.
-    /// - Returns: Where, with the real port.
+    /// - Parameter circuits: The circuits by which connections come; `nil`: they don't come over Tor.
+    /// - Returns: The endpoint, with its real port.
     package func open(on endpoint: Endpoint, by circuits: Circuits? = nil) throws(SystemError) -> Endpoint {
         let circuits = circuits ?? Circuits(settings: .unlimited)
         let listener = try Listener(on: endpoint) { [unowned self] in accept($0, circuits) }

@@ -32,11 +32,12 @@ struct WebPushMessage: Equatable {
 
     let encoding: Encoding
     let body: [UInt8]
-    /// Seconds, 0 or more; `nil` where the sender says none that can be read.
+    /// The time to live in seconds, 0 or more; `nil` where the sender says none that can be read.
     let timeToLive: Int?
     /// Whether the phone shows the message at once; otherwise when it suits the phone.
     let isUrgent: Bool
-    /// The name by which it replaces an earlier one on the phone; `nil` also where it is not what Apple takes.
+    /// The name by which the message replaces an earlier one on the phone; `nil` also where it is not what
+    /// Apple takes.
     let topic: String?
 
     init(_ request: HTTPRequest) throws(Fault) {

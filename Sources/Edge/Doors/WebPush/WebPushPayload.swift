@@ -22,7 +22,8 @@ enum WebPushPayload {
     private static let apple =
         #"{"aps":{"alert":"\#(trumpet)","content-available":1,"mutable-content":1}"#
 
-    /// Returns the payload for its apps at Google: the members of `message` beside token and android.
+    /// Returns the payload for toot-relay's apps at Google: the members of `message` beside token and
+    /// android.
     ///
     /// - Returns: Also the bytes that Google counts: keys and values of `data` and `notification`.
     static func tootAtGoogle(_ message: WebPushMessage, extra: String?) -> (body: String, size: Int) {

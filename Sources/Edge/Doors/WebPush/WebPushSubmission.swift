@@ -3,7 +3,7 @@ import Relay
 
 /// Makes submissions of messages.
 enum WebPushSubmission {
-    /// How long a message is tried that is to arrive at once or never (TTL 0).
+    /// The time for which a message is tried that is to arrive at once or never (TTL 0), in milliseconds.
     static let shortestLife: Int64 = 30_000
 
     /// Makes the submission of a message; `nil` when the operator has named no app for this form.
