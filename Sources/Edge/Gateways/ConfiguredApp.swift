@@ -11,13 +11,13 @@ import TLS
 package protocol ConfiguredApp: Sendable {
     /// How `apps[].gateway` names the service.
     static var gateway: String { get }
-    /// The words with which it refuses a device token that nobody has: `onionbell watch` sends to such a one, and they say
-    /// that the service has read the request.
+    /// The words with which the service refuses a device token that nobody has: `onionbell watch` sends to
+    /// such a token, and they say that the service has read the request.
     static var wordsOfNobody: [String] { get }
     /// Whether the service may ring phones that are not in the phone book.
     static var ringsStrangers: Bool { get }
 
-    /// Asks for each of its keys in an entry of `apps`, and reports the fault of one to the section.
+    /// Asks for each of the app's keys in an entry of `apps`, and reports the fault of one to the section.
     init(_ section: any SettingsSection)
 
     /// The service as the core sees it.
@@ -37,12 +37,12 @@ package protocol ConfiguredApp: Sendable {
     var ownFiles: [OwnFile] { get }
     /// The name by which senders of doors that make their own payloads mean an app of Apple's; `nil`: it is none.
     var topic: String? { get }
-    /// The generation of Bisq whose phones it serves, and no others; `nil`: that is not known here.
+    /// The generation of Bisq whose phones the app serves, and no others; `nil`: that is not known here.
     var onlyForm: RelayForm? { get }
-    /// The other relays that it hands on to.
+    /// The other relays that the app hands on to.
     var upstreams: [GatewayURL] { get }
-    /// The one server that it goes to, which its addresses may name: there may be another app of this gateway for another
-    /// server. `nil`: one app serves all addresses of its form.
+    /// The one server that the app goes to, which its addresses may name: there may be another app of this
+    /// gateway for another server. `nil`: one app serves all addresses of its form.
     var server: String? { get }
     /// A doubt about settings that can be read and are hardly right.
     var doubt: (words: String, advice: String)? { get }
@@ -102,7 +102,8 @@ package struct OpenedApp {
     package typealias Reload =
         @EventLoop (_ app: any ConfiguredApp, _ file: @escaping FileReader) async throws(CredentialFault) ->
         Void
-    /// The reload, with the app as it is configured now: what can't change while the node runs is refused.
+    /// The call that takes over the app as it is configured now: what can't change while the node runs is
+    /// refused.
     package let reload: Reload
     /// Makes a gateway for an origin that an address names (``LaneHost/init(origin:)``), which is started by the caller,
     /// and stopped when it has been idle; `nil`: there is none for it.

@@ -11,14 +11,14 @@ package struct GatewayProbe {
         case taken(String)
         /// Credentials, topic, project or clock: the operator has to mend something.
         case refused(reason: String)
-        /// Neither: it is overloaded, or something between us answered.
+        /// Neither: the service is overloaded, or something between us answered.
         case unclear(reason: String)
         /// No TLS connection to the host that it must be, or not with our certificate.
         case untrusted(reason: String)
         case unreachable(reason: String)
     }
 
-    /// The lane's.
+    /// The host of the lane.
     package let host: LaneHost
     package let url: GatewayURL
     /// Seconds since 1970 until which the app's certificate is valid; `nil`: it has none.
@@ -26,7 +26,7 @@ package struct GatewayProbe {
     /// Whether the host is one of many that the service may have: it is asked only if the node has called it.
     /// Whoever is never called need not learn that the node exists.
     package var isForUsedHost = false
-    /// Asks.
+    /// Asks the service.
     package let run: @EventLoop () async throws(GatewaySetupError) -> Finding
 
     init(

@@ -103,6 +103,6 @@ struct GatewayAnswer: Equatable, Sendable {
         word((try? JSON(debugData))?["reason"]?.string) ?? word(String(decoding: debugData, as: UTF8.self))
     }
 
-    /// Stands for a gateway's word where it gave none.
+    /// The word that stands for a gateway's where it gave none.
     var statusWord: String { "HTTP\(status)" }
 }

@@ -9,10 +9,11 @@ struct ProviderTokenLife: Equatable, Sendable {
     static let minimumAge: Duration = .seconds(20 * 60)
     /// ``minimumAge`` in nanoseconds, for what is asked before each request.
     private static let minimumNanoseconds = minimumAge.nanoseconds
-    /// The wall clock was set: the token's `iat` no longer fits what Apple's clock says, if this one is right now.
+    /// The step of the wall clock after which the token's `iat` no longer fits what Apple's clock says, if
+    /// this one is right now.
     static let clockStep: Duration = .seconds(5 * 60)
 
-    /// Counts the tokens signed; a request remembers under which it was sent.
+    /// The number of tokens signed; a request remembers under which it was sent.
     private(set) var generation = 0
     private var signedAt: Instant?
     private var mustRenew = false

@@ -129,8 +129,8 @@ struct ConnectionLife: Equatable, Sendable {
         }
     }
 
-    /// Whether all that comes over it fails, and has for a while: what stands behind it may be broken, and another
-    /// connection may lead elsewhere.
+    /// Whether all that comes over the connection fails, and has for a while: what stands behind it may be
+    /// broken, and another connection may lead elsewhere.
     func onlyFails(at time: Int64) -> Bool {
         phase == .open && failures >= ConnectionLife.fewFailures
             && time - failingSince >= limits.failing.nanoseconds
@@ -148,11 +148,11 @@ struct ConnectionLife: Equatable, Sendable {
         case end(End)
     }
 
-    /// Why it ends by itself.
+    /// The reason why a connection ends by itself.
     enum End: Equatable {
         /// The connection took nothing more, and all its requests have ended.
         case drained
-        /// Another one does its work.
+        /// Another connection does its work.
         case spare
         /// There is no work.
         case unused

@@ -15,7 +15,7 @@ enum Dial {
     /// The stream has its reading paused, so that nothing is lost before it has its handler.
     struct Way {
         let stream: Stream
-        /// Open; `nil` for plain HTTP.
+        /// The open TLS session; `nil` for plain HTTP.
         let tls: TLSSession?
         /// The bytes that the host sent right behind its handshake.
         let unread: [UInt8]

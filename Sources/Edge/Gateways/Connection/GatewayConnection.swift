@@ -23,7 +23,8 @@ final class GatewayConnection {
 
     /// Whether there are other credentials since it was opened.
     var isOutdated = false
-    /// Monotonic nanoseconds since when something waits for it and the gateway allows nothing; `nil`: it may send.
+    /// The time since which something waits for the connection and the gateway allows nothing, in monotonic
+    /// nanoseconds; `nil`: it may send.
     private var starvedSince: Int64?
 
     private weak var owner: (any ConnectionOwner)?
@@ -42,7 +43,7 @@ final class GatewayConnection {
     @exclusivity(unchecked) private var pending = PendingRequests()
     private var goAwayWord: String?
 
-    /// More bytes than this unsent, and it takes no more requests.
+    /// The most unsent bytes. With more, the connection takes no more requests.
     private static let longestOutput = 262_144
     /// Bytes of room that a connection keeps while it has work.
     private static let burst = 1 << 20
@@ -59,8 +60,8 @@ final class GatewayConnection {
     /// Begins to connect.
     ///
     /// - Parameters:
-    ///   - context: `nil` for plain HTTP.
-    ///   - version: spoken where ALPN doesn't say which.
+    ///   - context: The TLS context; `nil` for plain HTTP.
+    ///   - version: The version of HTTP where ALPN doesn't say which.
     init(
         to url: GatewayURL, by egress: Egress = .direct, _ context: TLSContext?, version: HTTPVersion,
         needsProof: Bool, limits: ConnectionLife.Limits, lookUp: @escaping Dial.Lookup = Dial.systemLookup,
@@ -118,7 +119,7 @@ final class GatewayConnection {
 
     // MARK: Requests
 
-    /// How many more requests it takes now.
+    /// The number of further requests that the connection takes now.
     var room: Int {
         guard let session, let stream, stream.unsentBytes < GatewayConnection.longestOutput else { return 0 }
         return life.room(freeStreams: session.freeStreams)

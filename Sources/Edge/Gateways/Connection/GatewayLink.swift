@@ -14,7 +14,7 @@ final class GatewayLink: ConnectionOwner {
     struct Settings {
         var url: GatewayURL
         var egress = Egress.direct
-        /// Spoken where ALPN doesn't say which.
+        /// The version of HTTP where ALPN doesn't say which.
         var version: GatewayConnection.HTTPVersion
         /// Whether a new connection takes only one request until that was answered: APNs with a provider token.
         var needsProof = false
@@ -59,7 +59,7 @@ final class GatewayLink: ConnectionOwner {
     private let growLater = Timer()
     private let endOfTurn = EndOfTurn()
     private static let tlsFault = "TLS"
-    /// How long all connections must be full before another is opened.
+    /// The time for which all connections must be full before another is opened.
     private static let growthDelay: Duration = .milliseconds(250)
 
     /// Makes a link; without a TLS context it is for plain HTTP.
@@ -99,7 +99,7 @@ final class GatewayLink: ConnectionOwner {
         endOfTurn.schedule()
     }
 
-    /// How many more requests can be sent now.
+    /// The number of further requests that can be sent now.
     var room: Int {
         guard isRunning else { return 0 }
         var room = 0
@@ -134,7 +134,7 @@ final class GatewayLink: ConnectionOwner {
         return figures
     }
 
-    /// The host's, as the operator reads it.
+    /// The host's name, as the operator reads it.
     var name: String { settings.hidesHost ? LaneHost.others.name : settings.url.authority }
 
     func note(fault: String) { self.fault = fault }

@@ -11,7 +11,7 @@ package struct GatewayURL: Equatable, Sendable, CustomStringConvertible {
     /// A name or address; IPv6 without brackets.
     package let host: String
     package let port: UInt16
-    /// Begins with a slash; `/` where none was given.
+    /// The path, which begins with a slash; `/` where none was given.
     package let path: String
 
     /// Why a text is no such address.
@@ -98,7 +98,7 @@ package struct GatewayURL: Equatable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Whether only tor reaches it.
+    /// Whether only tor reaches the server.
     package var isOnion: Bool { host.lowercased().hasSuffix(".onion") }
 
     package var endpoint: Endpoint { .host(host, port: port) }

@@ -7,10 +7,11 @@ import Relay
 struct OpeningPace: Equatable, Sendable {
     static let firstPause: Duration = .milliseconds(500)
     static let longestPause: Duration = .seconds(60)
-    /// Openings that may follow each other without pause, and how long one of them takes to come back.
+    /// The openings that may follow each other without pause.
     static let burst = 60
+    /// The time after which one of these openings comes back.
     static let refill: Duration = .seconds(1)
-    /// A connection that was never used but lived as long is no failure.
+    /// The life after which a connection that was never used is no failure.
     static let longLife: Duration = .seconds(60)
     /// The pause between two connections that are given up because they only fail: it may be the gateway that
     /// fails.

@@ -5,7 +5,7 @@ import Relay
 ///
 /// Times are monotonic nanoseconds.
 struct WishedPause: Equatable, Sendable {
-    /// The longest, as long as the gateway has taken nothing since.
+    /// The longest pause that was asked for, as long as the gateway has taken nothing since.
     private(set) var wish: GatewayFigures.Wish?
     private var toldAt: Int64?
 

@@ -18,7 +18,7 @@ struct AccessTokenLife: Equatable, Sendable {
         let endsAt: Int64
     }
 
-    /// Counts the tokens got; a request remembers under which it was sent.
+    /// The number of tokens got; a request remembers under which it was sent.
     private(set) var generation = 0
     private(set) var isFetching = false
     /// The time at which the next token is to be fetched.

@@ -4,7 +4,7 @@ import Relay
 
 /// Reads FCM's answers (Firebase, "ErrorCode" and "FCM error codes").
 enum FCMAnswer {
-    /// Google asks for this much before a repetition where it names no time.
+    /// The pause that Google asks for before a repetition, where it names no time.
     private static let quotaPause: Duration = .seconds(60)
     private static let faultPause: Duration = .seconds(10)
 

@@ -8,7 +8,7 @@ import TLS
 package struct FCMApp: ConfiguredApp {
     package var serviceAccountFile = ""
     package var baseURL = "https://fcm.googleapis.com"
-    /// Empty: the service account's own.
+    /// The URL that gives access tokens; empty: the service account's own.
     package var tokenURL = ""
     package var caFile = ""
     /// Whether messages have a notification block, for phones whose app can't show data-only messages (Bisq Remote before

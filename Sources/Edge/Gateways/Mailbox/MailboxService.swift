@@ -36,7 +36,7 @@ package enum MailboxAddress {
     /// Bytes of an address. Bisq 2 registers 100 to 300 for Android.
     static let length = prefix.utf8.count + randomBytes / 3 * 4
 
-    /// Chance gives this to nobody.
+    /// The address that chance gives to nobody.
     static let nobody = DeviceToken(
         prefix + "onionbell-watch-no-such-device-" + String(repeating: "0", count: 65))
 

@@ -5,9 +5,9 @@ import Relay
 /// Reads the answers of an ntfy server (`server/errors.go`): JSON with a `code` of five digits, the first three of which
 /// are the status.
 enum NtfyAnswer {
-    /// A visitor has 60 requests, then one each five seconds.
+    /// The pause after too many requests: a visitor has 60, then one each five seconds.
     private static let pause: Duration = .seconds(10)
-    /// The messages of a day are used up.
+    /// The pause when the messages of a day are used up.
     private static let dayPause: Duration = .seconds(3600)
     private static let dayIsOver: Int64 = 42908
     private static let limits: ClosedRange<Int64> = 42900...42999

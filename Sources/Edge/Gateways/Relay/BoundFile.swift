@@ -29,7 +29,7 @@ final class BoundFile {
 
     subscript(id: NotificationID) -> Int? { bound[id] }
 
-    /// The number of notifications that are sent as soon as it is written where they are bound.
+    /// The number of notifications that wait until the file says where they are bound.
     var waitingCount: Int { waiting.count }
 
     /// Calls `send` once the disk knows that the notification is about to be sent there. A disk that can't be written

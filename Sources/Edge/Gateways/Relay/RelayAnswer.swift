@@ -21,7 +21,7 @@ enum RelayAnswer: Equatable {
     static let pause: Duration = .seconds(10)
     /// The time for which Bisq's relay sends nothing to a failing gateway.
     static let breakerPause: Duration = .seconds(60)
-    /// Somebody has to mend something there.
+    /// The pause when somebody has to mend something there.
     static let faultPause: Duration = .seconds(300)
 
     init(_ answer: GatewayAnswer, form: RelayForm) {
@@ -111,11 +111,12 @@ enum RelayAnswer: Equatable {
         }
     }
 
-    /// The gateway behind the other relay is overloaded or away.
+    /// The reasons which say that the gateway behind the other relay is overloaded or away.
     static let theirTroubles = [
         "UNAVAILABLE", "INTERNAL", "InternalServerError", "Shutdown", "IdleTimeout", "QUOTA_EXCEEDED",
     ]
-    /// The other relay's credentials are wrong, or it has none: its operator has to mend that.
+    /// The reasons which say that the other relay's credentials are wrong, or that it has none: its operator
+    /// has to mend that.
     static let theirFaults = [
         "THIRD_PARTY_AUTH_ERROR", "APNS_AUTH_ERROR", "UNAUTHENTICATED", "PERMISSION_DENIED",
         "InvalidProviderToken", "MissingProviderToken", "ExpiredProviderToken", "Forbidden",

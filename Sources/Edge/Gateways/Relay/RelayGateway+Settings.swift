@@ -10,7 +10,7 @@ extension RelayGateway {
         var peer = RelayPeer()
         var trust = TLSTrust.systemRoots
         var limits = RelayGateway.limits
-        /// Connections at once to one of them: each takes one request at a time.
+        /// Connections at once to one upstream: each takes one request at a time.
         var connections = 4
         /// The time between two looks whether the relay is still there, while nothing is sent; `nil`: another
         /// lane of the app looks.
@@ -37,7 +37,8 @@ extension RelayGateway {
     static let elsewhere = Outcome.deferred(
         Deferral(reason: "UpstreamAway", scope: .device, retryAfter: .seconds(30)))
 
-    /// The first upstream has not taken it, and the next one is being called.
+    /// The outcome of a notification that the first upstream has not taken, while the next one is being
+    /// called.
     static let dialled = Outcome.deferred(
         Deferral(reason: "UpstreamAway", scope: .device, retryAfter: .seconds(2)))
 }

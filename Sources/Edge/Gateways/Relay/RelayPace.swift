@@ -22,10 +22,10 @@ struct RelayPace {
         return room
     }
 
-    /// Nanoseconds until one more may go.
+    /// Returns the nanoseconds until one more notification may go.
     func delay(at time: Int64) -> Int64 { RelayPace.all.delay(after: used, at: time) }
 
-    /// Counts one more for a device, if the device may have it.
+    /// Counts one more notification for a device, if the device may have it.
     ///
     /// - Returns: Nanoseconds until it may; 0: it is counted.
     mutating func take(for token: DeviceToken, at time: Int64) -> Int64 {

@@ -12,7 +12,7 @@ struct RelayRequest: Equatable {
     var target: String
     var body: [UInt8]
 
-    /// Tells an Onionbell that this one hands on what came to it: it must not do the same.
+    /// The number that tells an Onionbell that this one hands on what came to it: it must not do the same.
     static let hops: UInt32 = 1
 
     init(
@@ -37,8 +37,8 @@ struct RelayRequest: Equatable {
         }
     }
 
-    /// How much sooner than ours the other node's copy expires, if it is to live as long as may be: its clock may be
-    /// late, and it refuses what lives longer.
+    /// The time by which the other node's copy expires sooner than ours, if it is to live as long as may be:
+    /// its clock may be late, and it refuses what lives longer.
     static let clockSkew: Duration = .seconds(3600)
 
     /// Makes the frame of a request. The uid is made of the target and the sender's uid under this node's

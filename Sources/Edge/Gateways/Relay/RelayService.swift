@@ -7,7 +7,7 @@ import Relay
 package struct RelayService: PushService {
     private let form: RelayForm
 
-    /// Longer ones don't pass the proxy in front of Bisq's relay.
+    /// The length of the longest token. Longer ones don't pass the proxy in front of Bisq's relay.
     static let longestToken = 1024
 
     package init(form: RelayForm) { self.form = form }

@@ -12,7 +12,7 @@ struct PushEndpoint: Equatable, Sendable {
     /// A name in lower case or a numeric address; IPv6 without brackets.
     let host: String
     let port: UInt16
-    /// Begins with a slash, with the query.
+    /// The path with the query. It begins with a slash.
     let path: String
     /// Whether the endpoint has an address in place of a name, a port, or a name that has no meaning outside
     /// of one network.

@@ -1,7 +1,7 @@
 import Reactor
 
-/// Sealing a message costs 100 to 250 us of the loop's time, which others need too: all web push lanes together seal so
-/// many in one turn of the loop, then it is the turn of what else waits.
+/// The number of messages that all web push lanes together seal in one turn of the loop. Sealing a message
+/// costs 100 to 250 us of the loop's time, which others need too: then it is the turn of what else waits.
 @EventLoop
 final class SealingBudget {
     static let perTurn = 12
@@ -25,7 +25,7 @@ final class SealingBudget {
         if !refill.isRunning { refill.start(after: .zero) }
     }
 
-    /// Calls `tell` once when there is something left again. Only while nothing is.
+    /// Calls `tell` once when something is left again. To be called only while nothing is.
     func wait(_ gateway: AnyObject, _ tell: @escaping @EventLoop () -> Void) {
         waiting[ObjectIdentifier(gateway)] = tell
     }

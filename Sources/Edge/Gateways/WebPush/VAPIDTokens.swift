@@ -10,9 +10,11 @@ import Relay
 struct VAPIDTokenLife: Equatable, Sendable {
     static let lifetime: Duration = .seconds(12 * 3600)
     static let renewalAge: Duration = .seconds(6 * 3600)
-    /// One that was refused sooner than this after its signing was good: keys or clock are wrong.
+    /// The shortest age of a token that may be over. A token that was refused sooner than this after its
+    /// signing was good: keys or clock are wrong.
     static let shortestAge: Duration = .seconds(3600)
-    /// The wall clock was set: the token's end no longer fits what the service's clock says, if this one is right now.
+    /// The step of the wall clock after which the token's end no longer fits what the service's clock says,
+    /// if this one is right now.
     static let clockStep: Duration = .seconds(5 * 60)
 
     private let signedAt: Instant
@@ -52,7 +54,7 @@ final class VAPIDTokens {
     private let contact: String
     private var entries: [ByteText: Entry] = [:]
     private var signed = 0
-    /// Services come and go; a token that is signed again does no harm.
+    /// The most tokens. Services come and go; a token that is signed again does no harm.
     private static let mostEntries = 1024
 
     init(_ key: VAPIDKey, contact: String) {

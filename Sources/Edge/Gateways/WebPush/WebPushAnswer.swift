@@ -57,7 +57,7 @@ enum WebPushAnswer {
         (try? JSON(answer.body))?["code"]?.integer.map { $0 / 100 == Int64(answer.status) } ?? false
     }
 
-    /// Ours for what the body says; `nil` for what nobody knows.
+    /// Returns our word for what the body says; `nil` for what nobody knows.
     private static func word(_ answer: GatewayAnswer) -> String? {
         if let document = try? JSON(answer.body) {
             if let reason = document["reason"]?.string { return apple(reason) }

@@ -9,7 +9,7 @@ import TLS
 
 /// Web Push: its keys under `apps`, and what becomes of them.
 package struct WebPushApp: ConfiguredApp {
-    /// Goes to every push service with each request.
+    /// The operator's contact, which goes to every push service with each request.
     package var contact = WebPushApp.nobodysContact
     package var allowedHosts: [String] = []
     package var caFile = ""
@@ -132,8 +132,8 @@ package struct WebPushApp: ConfiguredApp {
         }
     }
 
-    /// Loads the key and the TLS context. The key of before its first start is nobody's yet: the node makes
-    /// the file.
+    /// Loads the key and the TLS context. Before the node's first start, the key is a new one and nobody's
+    /// yet: the node makes the file.
     @EventLoop
     private func load(
         reading file: FileReader

@@ -12,7 +12,7 @@ import TLS
 final class WebPushGateway: LinkedGateway {
     let link: GatewayLink
     private let shared: WebPushShared
-    /// `https://host[:port]`, as tokens name it.
+    /// The server's origin, `https://host[:port]`, as tokens name it.
     private let origin: String
     /// Whether the operator or its maker is known; otherwise it may be a stranger's, whose faults are his own.
     private let isNamed: Bool
@@ -70,7 +70,8 @@ final class WebPushGateway: LinkedGateway {
     /// Takes over the certificate authorities as they are now.
     func use(_ context: TLSContext) { link.use(origin.hasPrefix("https:") ? context : nil) }
 
-    /// One, while the lane has to hear of a failed connection: its notification comes back, and so the lane learns of it.
+    /// The number of notifications that may be sent now. While the lane has to hear of a failed connection it
+    /// is one: that notification comes back, and so the lane learns of it.
     var capacity: Int {
         guard link.room > 0 else { return failure == nil ? 0 : 1 }
         return min(link.room, shared.budget.left)

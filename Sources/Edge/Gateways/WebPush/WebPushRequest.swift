@@ -8,7 +8,7 @@ enum WebPushRequest {
     /// The lengths to which messages are filled up, so that the push service learns no kind by the length.
     static let steps = [1024, 2048, 2600]
     static let longestMessage = 2600
-    /// Seconds that the push services keep one at most: 28 days for Firefox on Android.
+    /// Seconds that the push services keep a notification at most: 28 days for Firefox on Android.
     static let longestLife: Int64 = 2_419_200
 
     /// Seals the message for the subscription: 100 to 250 us of work.

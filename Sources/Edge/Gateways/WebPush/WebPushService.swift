@@ -23,7 +23,8 @@ package struct WebPushService: PushService {
         return hosts.lane(of: subscription.endpoint).map { Target(DeviceToken(address), at: $0) }
     }
 
-    /// Servers below a known domain go by the domain's name, all others by none.
+    /// Returns the host as which a server is shown: those below a known domain go by the domain's name, all
+    /// others by none.
     package func shown(_ host: LaneHost) -> LaneHost { hosts.shown(host) }
 
     /// Counts the bytes of Bisq's message as it came.

@@ -20,7 +20,8 @@ final class WebPushShared {
     let budget = SealingBudget()
     let egress: Egress
     let log: Logger
-    /// Monotonic nanoseconds of when a server's name was found last: then the name servers answer.
+    /// The time at which a server's name was found last, in monotonic nanoseconds: then the name servers
+    /// answer.
     var lastFound = Int64.min
     private(set) var context: TLSContext
     /// The absences of servers by host and port: a lane that loses its gateway for a while gets the same.

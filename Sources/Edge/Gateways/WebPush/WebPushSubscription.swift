@@ -17,7 +17,8 @@ struct WebPushSubscription: Equatable, Sendable {
     let secret: [UInt8]
 
     static let prefix = "wp1:"
-    /// An endpoint's with its keys, where a tenth of its characters are none that Bisq takes.
+    /// The length of the longest text: an endpoint's with its keys, where a tenth of its characters are none
+    /// that Bisq takes.
     static let longest = 1280
     private static let keyCharacters = 66
 
