@@ -25,7 +25,7 @@ package struct PushApps: Equatable, Sendable {
 
     /// Returns the app that a topic means: its bundle id, or that with one of Apple's endings.
     ///
-    /// - Parameter topic: empty: the first app.
+    /// - Parameter topic: The bundle id, perhaps with an ending; empty: the first app.
     func app(topic: String) -> String? {
         guard !topic.isEmpty else { return ios.first?.name }
         guard let topic = topic.name(limit: 256) else { return nil }

@@ -12,10 +12,10 @@ enum Origin: Hashable {
 
 /// The circuits by which connections come to the doors, and what each has used up of its share.
 ///
-/// If tor tells the circuit of each connection (``Settings/knowsCircuits``), all connections of one circuit share what
-/// ``Relay/CircuitAccount`` allows. Where it doesn't, all have one account together (``Settings/areShared``), or each
-/// connection counts as a circuit of its own. At endpoints for the world an address takes the place of a circuit
-/// (``Settings/areAddresses``).
+/// All connections of one circuit share what ``Relay/CircuitAccount`` allows, if tor tells the circuit of
+/// each connection (``Settings/knowsCircuits``). Where it doesn't, all have one account together
+/// (``Settings/areShared``), or each connection counts as a circuit of its own. At endpoints for the world an
+/// address takes the place of a circuit (``Settings/areAddresses``).
 @EventLoop
 package final class Circuits {
     package struct Settings: Equatable, Sendable {

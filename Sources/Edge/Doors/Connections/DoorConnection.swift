@@ -105,7 +105,7 @@ class DoorConnection: StreamHandler {
 
     /// Takes plain text that the client has sent, and answers what it can.
     ///
-    /// - Returns: How many frames or requests count for the circuit.
+    /// - Returns: The number of frames or requests that count for the circuit.
     func received(_ bytes: RawSpan) -> Int { 0 }
     /// Goes on with what could not be done before: the client has taken its answers, or may be read again.
     func proceed() {}

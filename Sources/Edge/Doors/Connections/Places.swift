@@ -2,8 +2,8 @@ import Reactor
 
 /// The connections that a door has open, and its places for them.
 ///
-/// When all places are taken, a new connection takes one of whoever holds most: of the circuit, or the address, with the
-/// most connections the one that was silent for longest goes.
+/// A new connection, when all places are taken, takes one of whoever holds most: of the circuit, or the
+/// address, with the most connections the one that was silent for longest goes.
 @EventLoop
 final class Places {
     private let limit: Int

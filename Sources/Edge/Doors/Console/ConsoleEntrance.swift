@@ -121,7 +121,7 @@ package struct ConsoleEntrance {
     /// - Parameters:
     ///   - random: Bytes of chance.
     ///   - now: Seconds since 1970.
-    /// - Returns: Its token.
+    /// - Returns: The token of the browser's session.
     package mutating func enter(with random: [UInt8], at now: Int64) -> String {
         precondition(random.count == Self.tokenLength, "\(random.count) bytes for a session's token")
         let token = Base64.encodeForURL(random)

@@ -3,7 +3,7 @@ import Encodings
 
 /// Tokens by which programs read how the node is, and nothing else: for the widgets of a platform.
 ///
-/// Only a digest of each is held. A name is its owner's, to know which one to revoke.
+/// A digest of each is held, and not its text. A name is its owner's, to know which one to revoke.
 package struct WidgetTokens: Equatable, Sendable {
     package struct Token: Equatable, Sendable {
         package let name: String

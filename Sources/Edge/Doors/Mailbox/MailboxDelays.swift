@@ -4,7 +4,8 @@ import Relay
 
 /// The schedule of texts that were published for later: when the next one is due, and what is done then.
 ///
-/// Its time is by the wall clock; the timer goes by another. So whoever cleans up calls ``look()`` as well, once a minute.
+/// The schedule's time is by the wall clock; the timer goes by another. So whoever cleans up calls ``look()``
+/// as well, once a minute.
 @EventLoop
 final class MailboxDelays {
     private let store: StoredMailboxes

@@ -97,8 +97,8 @@ struct MailboxPushMessage: Equatable {
 
     /// Returns the answer that tells its sender that it is stored: the message, as ntfy shows it.
     ///
-    /// Who pushes as RFC 8030 asks is answered as it asks, with 201 and where the message is, for whoever may read it. `ntfy
-    /// publish`, which pushes without a TTL, takes 200 alone.
+    /// A push as RFC 8030 has it is answered as it asks, with 201 and where the message is, for whoever may
+    /// read it. `ntfy publish`, which pushes without a TTL, takes 200 alone.
     func response(to line: MailboxLine) -> HTTPResponse {
         var response = HTTPResponse.mailbox(status: isOfWebPush ? 201 : 200, line.json + [UInt8(ascii: "\n")])
         if isOfWebPush {

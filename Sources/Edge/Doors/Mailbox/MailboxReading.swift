@@ -5,7 +5,7 @@ import Relay
 
 /// One reader's open answer: what lies in its mailboxes behind the last that it was sent.
 ///
-/// It holds no message: what comes is read from the store when the client has room for it.
+/// The reading holds no message: what comes is read from the store when the client has room for it.
 @EventLoop
 final class MailboxReading: LiveClient {
     /// The owner of the share that a reading takes.

@@ -55,7 +55,7 @@ struct PublishedText: Equatable {
     /// Reads a request whose body is the message.
     ///
     /// - Parameters:
-    ///   - sequence: What the path says; empty: nothing.
+    ///   - sequence: The text's name in the path; empty: none.
     ///   - now: Milliseconds since 1970.
     init(_ request: HTTPRequest, sequence: String = "", at now: Int64) throws(MailboxFault) {
         let parameters = try MailboxParameters(request)

@@ -2,9 +2,9 @@ import Relay
 
 /// The phones that nobody has pushed to yet, by the senders that brought them, since this process began.
 ///
-/// When the table is full and nothing in it is old, a new phone takes the place of the oldest one of the sender that brought
-/// most, if that sender brought at least two more than the sender of the new one. So whoever fills the table gives way to all
-/// others, and a sender with one phone never does.
+/// A new phone takes, when the table is full and nothing in it is old, the place of the oldest one of the
+/// sender that brought most, if that sender brought at least two more than the sender of the new one. So
+/// whoever fills the table gives way to all others, and a sender with one phone never does.
 struct Newcomers {
     private struct Brought {
         private var keys: [StatusRegistration.Key] = []

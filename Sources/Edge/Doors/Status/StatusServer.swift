@@ -8,8 +8,8 @@ import Status
 
 /// Status' push notification server (16/PUSH-NOTIFICATION-SERVER): takes registrations, answers queries, and pushes.
 ///
-/// It speaks Status' messages; what carries them is the doors' matter. Whoever sends is known by the key that signed,
-/// and by nothing else. Every answer follows its commit.
+/// The server speaks Status' messages; what carries them is the doors' matter. Whoever sends is known by the
+/// key that signed, and by nothing else. Every answer follows its commit.
 @EventLoop
 package final class StatusServer {
     package struct Settings: Sendable {

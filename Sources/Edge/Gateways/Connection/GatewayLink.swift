@@ -310,7 +310,7 @@ final class GatewayLink: ConnectionOwner {
 
     /// Keeps the figures and alarms that depend on what became of a notification.
     ///
-    /// - Parameter suspicious: words for refused device tokens that, in bulk, mean a wrong configuration.
+    /// - Parameter suspicious: Words for refused device tokens that, in bulk, mean a wrong configuration.
     func judge(_ verdict: Verdict, of notification: Notification, suspicious: [String]) {
         switch verdict.outcome {
         case .accepted, .kept:

@@ -34,7 +34,7 @@ protocol HTTPClientSession: AnyObject {
     func streamEnded()
     /// Appends some of what is to be sent, until there is about as much as `limit`.
     ///
-    /// - Returns: whether there is more.
+    /// - Returns: Whether there is more.
     func takeOutput(into bytes: inout [UInt8], upTo limit: Int) -> Bool
     /// Hands over what happened since the last call, in order.
     func takeEvents(_ take: (ExchangeEvent) -> Void)

@@ -26,7 +26,7 @@ final class SingleExchange: ConnectionOwner {
 
     /// Begins at once; `completion` is called once, later, and not after the exchange is let go.
     ///
-    /// - Parameter version: spoken where ALPN doesn't say which.
+    /// - Parameter version: The version of HTTP where ALPN doesn't say which.
     init(
         to url: GatewayURL, by egress: Egress, _ context: TLSContext?,
         version: GatewayConnection.HTTPVersion = .http1, head: HTTP2Headers, body: [UInt8],

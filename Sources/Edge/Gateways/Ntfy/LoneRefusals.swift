@@ -3,8 +3,8 @@ import Relay
 /// Refusals of good credentials by an ntfy server, which passes: asked for many things at once it answers 403 (40301) now
 /// and then to a user that may write (seen with 2.11 and 2.27).
 ///
-/// So a refusal counts only when one came before, a second ago or longer, and nothing was taken between them. Times are
-/// monotonic nanoseconds.
+/// A refusal therefore counts only when another came before, a second ago or longer, and nothing was taken
+/// between them. Times are monotonic nanoseconds.
 struct LoneRefusals: Equatable, Sendable {
     static let pause: Duration = .seconds(1)
     private var refusedSince: Int64?

@@ -4,7 +4,8 @@ import Relay
 /// The upstreams to which notifications are bound, since they may have them. A bound notification is on its
 /// way there, or its outcome was unclear. The oldest are forgotten.
 ///
-/// In bytes 24 each: the notification's id, and 8 that stand for the upstream wherever it is in the operator's list.
+/// Each takes 24 bytes: the notification's id, and 8 that stand for the upstream wherever it is in the
+/// operator's list.
 struct BoundNotifications: Sendable {
     static let most = 4096
     static let recordLength = 24

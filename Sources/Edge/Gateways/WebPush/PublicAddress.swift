@@ -2,7 +2,8 @@ import Reactor
 
 /// Which addresses are everybody's: what a stranger's endpoint may lead to.
 ///
-/// By IANA's registries of special addresses. An IPv4 address inside of an IPv6 one is judged as itself.
+/// The ranges are those of IANA's registries of special addresses. An IPv4 address inside of an IPv6 one is
+/// judged as itself.
 enum PublicAddress {
     static func contains(_ address: NetworkAddress) -> Bool {
         if let inner = embedded.lazy.compactMap({ $0(address) }).first { return contains(inner) }

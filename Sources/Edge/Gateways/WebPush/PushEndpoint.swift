@@ -7,7 +7,7 @@ import Encodings
 /// addresses that lead into a network of the operator's are ``isUnusual``: only who is named by the operator may have
 /// such a one. What a name's addresses are is checked when it is dialled (``PublicAddress``).
 ///
-/// It prints as its host: who has the path may push.
+/// An endpoint prints as its host: who has the path may push.
 struct PushEndpoint: Equatable, Sendable {
     /// A name in lower case or a numeric address; IPv6 without brackets.
     let host: String
