@@ -21,7 +21,7 @@ protocol LinkedGateway: Gateway {
         _ notification: Notification
     ) -> Verdict
 
-    /// Called when the service says that a credential is over: all requests that bear it are concerned.
+    /// Called when the service says that the credential of that generation is over, for all that bears it.
     ///
     /// - Returns: `false` when no other credential helps: the operator must look.
     func renewCredential(_ generation: Int) -> Bool

@@ -13,8 +13,7 @@ extension HTTPResponse {
     /// parts, take it for another type than it says, or share a window with it; and a link from it does not tell where it
     /// was.
     ///
-    /// - Parameter policy: The content security policy of the answer itself: what it may load and run, by default
-    ///   nothing.
+    /// - Parameter policy: The content security policy: what the answer may load and run; by default nothing.
     func shielded(policy: String = "default-src 'none'; base-uri 'none'; form-action 'none'") -> HTTPResponse
     {
         var response = self

@@ -21,7 +21,7 @@ enum Dial {
         let unread: [UInt8]
     }
 
-    /// Opens a way to a gateway.
+    /// Opens a way to a host.
     ///
     /// - Parameters:
     ///   - context: The TLS context; `nil` for plain HTTP.

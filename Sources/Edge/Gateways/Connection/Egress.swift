@@ -30,7 +30,8 @@ package struct Egress: Sendable {
     /// Connects through the proxy.
     ///
     /// - Precondition: ``isProxied``.
-    /// - Returns: A stream with reading paused. `unread` came over it already: nothing, for a host that speaks TLS.
+    /// - Returns: A stream with reading paused. `unread` came over it already: nothing, for a host that
+    ///   speaks TLS.
     @EventLoop
     func connect(
         to url: GatewayURL, deadline: Duration

@@ -116,7 +116,7 @@ final class HTTP1ClientSession: GatheringClientSession {
         output += request.encoded(host: host)
     }
 
-    /// Gives the request up with its connection, which is of no further use: the answer could come at any time.
+    /// Gives the request up with its connection, which is of no further use: the answer could still come.
     func cancel(tag: Int) { end(reason: "Cancelled") }
 
     /// Does nothing: HTTP/1.1 has nothing of the kind, and requests' own deadlines must do.
