@@ -40,7 +40,7 @@ public enum Hex {
         value &+ (value < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10)
     }
 
-    /// The eight digits of a number below 2^32, in lower case: the first one in the highest byte.
+    /// Returns the eight digits of a number below 2^32, in lower case: the first one in the highest byte.
     @inlinable public static func digits(_ number: UInt64) -> UInt64 {
         // Four bits to a byte, all at once.
         var digits = (number | number << 16) & 0x0000_FFFF_0000_FFFF

@@ -17,7 +17,7 @@ package protocol Gateway: AnyObject {
     /// How many more notifications ``send(_:completion:)`` takes now; 0 while there is no connection or it is full.
     var capacity: Int { get }
 
-    /// More waits than ``capacity`` lets through: a gateway that can may open another connection.
+    /// Called when more waits than ``capacity`` lets through: a gateway that can may open another connection.
     func noteBacklog()
 
     /// The fault that the operator must mend before anything can be delivered, in the service's word; `nil` when nothing is
