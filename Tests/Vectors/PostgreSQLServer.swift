@@ -137,11 +137,13 @@ package final class PostgreSQLServer: Sendable {
     private static let guarding = """
         exec 3< held
         {
+            # Who interrupts the tests does not mean this.
+            trap '' INT TERM
             cat <&3
             kill -QUIT "$(head -n 1 data/postmaster.pid)" || true
             if [ -e pooler/pid ]; then kill "$(cat pooler/pid)" || true; fi
-            sleep 0.2
-            rm -rf "$1"
+            # The server may write to its end.
+            until rm -rf "$1"; do sleep 0.2; done
         } > /dev/null 2>&1 &
         """
 
