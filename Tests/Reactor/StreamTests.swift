@@ -66,6 +66,40 @@ final class Recorder: StreamHandler {
         listener.close()
     }
 
+    /// A large buffer that is filled piece by piece holds one piece, and the order of the pieces stays.
+    @Test func whatIsDrainedLeavesBeforeTheTurnEnds() async throws {
+        let (left, right) = try Stream.pair()
+        let receiver = Recorder()
+        right.handler = receiver
+        let pieces = (0..<40).map { [UInt8](repeating: UInt8($0), count: 1000) }
+        for piece in pieces.dropLast() {
+            left.write(piece)
+            left.drain()
+            #expect(left.unsentBytes == 0)
+        }
+        left.write(pieces[39])
+        #expect(left.unsentBytes == 1000)
+        await receiver.wait { $0.received.count == 40_000 }
+        #expect(receiver.received == Array(pieces.joined()))
+    }
+
+    /// What the kernel does not take waits for the turn's end, in its order.
+    @Test func aFullConnectionDrainsNoFurther() async throws {
+        let (left, right) = try Stream.pair()
+        let receiver = Recorder()
+        right.handler = receiver
+        right.pauseReading()
+        let bytes = (0..<4_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+        for piece in 0..<4 {
+            left.write(Array(bytes[(piece * 1_000_000)...].prefix(1_000_000)))
+            left.drain()
+        }
+        #expect(left.unsentBytes > 1_000_000)
+        right.resumeReading()
+        await receiver.wait { $0.received.count == bytes.count }
+        #expect(receiver.received == bytes)
+    }
+
     @Test func aPeerThatDoesNotReadHoldsTheSenderBackAndLosesNothing() async throws {
         let (left, right) = try Stream.pair()
         let sender = Recorder()

@@ -204,6 +204,18 @@ package final class Stream {
         flushAtEndOfTurn()
     }
 
+    /// Hands what was written to the kernel, as far as it takes it now. A part that fills a large buffer piece by piece
+    /// calls it between two pieces; the rest, and an error, are for the end of the turn.
+    package func drain() {
+        guard isOpen, unsentBytes > 0 else { return }
+        let count = Stream.send(output, from: sentCount, to: descriptor.number)
+        guard count > 0 else { return }
+        sentCount += count
+        guard unsentBytes == 0 else { return compact() }
+        output.removeAll(keepingCapacity: true)
+        sentCount = 0
+    }
+
     /// Lends the output out of the object.
     private func withOutput<Result>(_ body: (inout [UInt8]) -> Result) -> Result {
         var bytes: [UInt8] = []

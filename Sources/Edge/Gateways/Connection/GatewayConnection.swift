@@ -47,8 +47,8 @@ final class GatewayConnection {
     private static let longestOutput = 262_144
     /// Bytes of room that a connection keeps while it has work.
     private static let burst = 1 << 20
-    /// Bytes that are sealed at once.
-    private static let batch = 65_536
+    /// Bytes that are sealed and sent at once: with the frame that exceeds them mostly one record of TLS.
+    private static let batch = 15_360
 
     enum HTTPVersion: Equatable {
         case http1
@@ -242,19 +242,22 @@ final class GatewayConnection {
 
     private func flush() {
         guard !hasEnded, let stream else { return }
-        if let tls {
-            if let session {
-                var hasMore = true
-                while hasMore {
-                    plain.removeAll(keepingCapacity: true)
-                    hasMore = session.takeOutput(into: &plain, upTo: GatewayConnection.batch)
-                    tls.write(plain.span.bytes)
+        var hasMore = session != nil
+        while hasMore, let session {
+            hasMore = false
+            if let tls {
+                plain.removeAll(keepingCapacity: true)
+                hasMore = session.takeOutput(into: &plain, upTo: GatewayConnection.batch)
+                tls.write(plain.span.bytes)
+                if hasMore { stream.write { tls.takeOutput(into: &$0) } }
+            } else {
+                stream.write {
+                    hasMore = session.takeOutput(into: &$0, upTo: $0.count + GatewayConnection.batch)
                 }
             }
-            if tls.hasOutput { stream.write { tls.takeOutput(into: &$0) } }
-        } else if let session {
-            stream.write { while session.takeOutput(into: &$0, upTo: $0.count + GatewayConnection.batch) {} }
+            if hasMore { stream.drain() }
         }
+        if let tls, tls.hasOutput { stream.write { tls.takeOutput(into: &$0) } }
         takeEvents()
     }
 
