@@ -41,7 +41,8 @@ import Testing
         commits.lookUp(
             SubmissionDigests(token: digest, identity: digest, content: digest),
             for: Pipeline.Ticket(
-                slot: 0, door: 0, submittedAt: 300, awaitsOutcome: false, reply: ReplyID(index: 1)))
+                purpose: .lookUp(refusal: .refused(.busy)), door: 0, submittedAt: 300,
+                awaitsOutcome: false, reply: ReplyID(index: 1)))
         let third = commits.schedule(at: 300, isStopping: false)
         #expect(third)
         let taken = commits.begin(at: 300)

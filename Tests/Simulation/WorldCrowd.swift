@@ -124,7 +124,8 @@ extension World {
 
     /// Submissions that found no room in their lane.
     private var busyLanes: Int {
-        pipeline.commits.tickets.count { $0.refusal == .busy(.node(retryAfter: Admission.retryWhenFull)) }
+        let full = Receipt.busy(.node(retryAfter: Admission.retryWhenFull))
+        return pipeline.commits.tickets.count { $0.purpose == .lookUp(refusal: full) }
     }
 
     // MARK: Bounds

@@ -41,9 +41,15 @@ package struct Pipeline: ~Copyable, Sendable {
 
     /// A submission in the next commit.
     struct Ticket: Sendable {
-        let slot: Delivery.Slot
-        /// The receipt for its sender unless the outbox knows it; then it has no slot.
-        var refusal: Receipt?
+        /// The task of a commit for a submission.
+        enum Purpose: Equatable, Sendable {
+            /// The outbox stores the notification in this slot.
+            case store(Delivery.Slot)
+            /// The outbox is asked for the identity, and the sender gets the refusal if it is not known.
+            case lookUp(refusal: Receipt)
+        }
+
+        let purpose: Purpose
         let door: Int
         /// Monotonic nanoseconds.
         let submittedAt: Int64

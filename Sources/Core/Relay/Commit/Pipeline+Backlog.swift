@@ -44,12 +44,12 @@ extension Pipeline {
     }
 
     /// Settles a notification that is in the backlog now.
-    mutating func settleShelved(_ ticket: Ticket, _ sequence: Int64, at now: Instant) {
-        let lane = delivery.entries[ticket.slot].lane
+    mutating func settleShelved(_ slot: Int, _ sequence: Int64, for ticket: Ticket, at now: Instant) {
+        let lane = delivery.entries[slot].lane
         accept(ticket, sequence, isRepetition: false, at: now)
         delivery.withLane(lane) { $0.claimAt = 0 }
         delivery.stir(lane)
-        retire(ticket.slot)
+        retire(slot)
     }
 
     /// Sends a notification into the backlog behind the others of

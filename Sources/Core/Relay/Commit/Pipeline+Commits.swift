@@ -51,9 +51,14 @@ extension Pipeline {
         if isTold { effects.append(.outboxFailed(error)) }
         let failed = commit.tickets + loseSight()
         let late = commitFailed(late: failed, at: now)
-        for ticket in failed where !late.contains(ticket.slot) {
-            if ticket.refusal == nil { abandon(ticket.slot) }
-            answer(ticket, ticket.refusal ?? Pipeline.comeAgain, at: now)
+        for ticket in failed {
+            switch ticket.purpose {
+            case .store(let slot) where late.contains(slot): break
+            case .store(let slot):
+                abandon(slot)
+                answer(ticket, Pipeline.comeAgain, at: now)
+            case .lookUp(let refusal): answer(ticket, refusal, at: now)
+            }
         }
         kept.committed()
         commits.retry(at: now.monotonicNanoseconds + Pipeline.retryCommit.nanoseconds)
@@ -62,9 +67,18 @@ extension Pipeline {
 
     /// Settles a submission for which the outbox has answered.
     private mutating func settle(_ ticket: Ticket, _ result: StoreResult, at now: Instant) {
-        guard ticket.refusal == nil else { return settleLookup(ticket, result, at: now) }
-        let slot = ticket.slot
-        guard delivery.entries[slot].writing == .first else { return settleLate(ticket, result, at: now) }
+        switch ticket.purpose {
+        case .store(let slot) where delivery.entries[slot].writing == .first:
+            settleStored(slot, result, for: ticket, at: now)
+        case .store(let slot): settleLate(slot, result, for: ticket, at: now)
+        case .lookUp(let refusal): settleLookup(ticket, result, refusal: refusal, at: now)
+        }
+    }
+
+    /// Settles a notification that was not sent before this commit.
+    private mutating func settleStored(
+        _ slot: Int, _ result: StoreResult, for ticket: Ticket, at now: Instant
+    ) {
         precondition(
             delivery.entries[slot].state == .storing, "what was stored is \(delivery.entries[slot].state)")
         switch result {
@@ -73,9 +87,11 @@ extension Pipeline {
             delivery.number(slot, sequence)
             lastSequence = max(lastSequence, sequence)
             guard !delivery.entries[slot].isElsewhere else {
-                return settleElsewhere(ticket, sequence, at: now)
+                return settleElsewhere(slot, sequence, for: ticket, at: now)
             }
-            guard !delivery.entries[slot].isShelved else { return settleShelved(ticket, sequence, at: now) }
+            guard !delivery.entries[slot].isShelved else {
+                return settleShelved(slot, sequence, for: ticket, at: now)
+            }
             // The gateway may have said so while it was being stored.
             if let since = deadTokens.sinceUnlessTried(delivery.entries[slot].token, at: now) {
                 let ending = Ending.unregistered(since: since)

@@ -13,19 +13,21 @@ extension Pipeline {
         commits.lookUp(
             digests,
             for: Ticket(
-                slot: -1, refusal: refusal, door: door, submittedAt: now.monotonicNanoseconds,
+                purpose: .lookUp(refusal: refusal), door: door, submittedAt: now.monotonicNanoseconds,
                 awaitsOutcome: awaitsOutcome, reply: reply))
         scheduleCommit(at: now.monotonicNanoseconds)
         return .storing(reply, NotificationID(digests))
     }
 
-    mutating func settleLookup(_ ticket: Ticket, _ result: StoreResult, at now: Instant) {
+    mutating func settleLookup(
+        _ ticket: Ticket, _ result: StoreResult, refusal: Receipt, at now: Instant
+    ) {
         switch result {
         case .alreadyWaiting(let sequence): settleWaiting(ticket, sequence, at: now)
         case .alreadyKept(let sequence): settleKept(ticket, sequence, at: now)
         case .alreadyEnded(let ending): answer(ticket, .ended(ending), isRepetition: true, at: now)
         case .conflict: answer(ticket, .refused(.duplicateUid), at: now)
-        case .unknown, .stored, .tooMany: answer(ticket, ticket.refusal ?? Pipeline.comeAgain, at: now)
+        case .unknown, .stored, .tooMany: answer(ticket, refusal, at: now)
         }
     }
 }

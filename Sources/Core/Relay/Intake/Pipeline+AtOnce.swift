@@ -89,15 +89,16 @@ extension Pipeline {
         commits.store(
             StoreRequest(notification: body, digests: one.digests),
             for: Ticket(
-                slot: slot, door: one.door, submittedAt: entry.submittedAt, awaitsOutcome: true,
-                reply: one.reply))
+                purpose: .store(slot), door: one.door, submittedAt: entry.submittedAt,
+                awaitsOutcome: true, reply: one.reply))
         scheduleCommit(at: now.monotonicNanoseconds)
     }
 
     /// Takes the outbox's answer for a notification that went out before it was stored.
-    mutating func settleLate(_ ticket: Ticket, _ result: StoreResult, at now: Instant) {
-        let slot = ticket.slot
-        guard case .stored(let sequence) = result else { return giveUpStoring(ticket, result, at: now) }
+    mutating func settleLate(_ slot: Int, _ result: StoreResult, for ticket: Ticket, at now: Instant) {
+        guard case .stored(let sequence) = result else {
+            return giveUpStoring(slot, result, for: ticket, at: now)
+        }
         let one = takeUnstored(slot)
         lastSequence = max(lastSequence, sequence)
         delivery.renumber(slot, sequence)
@@ -117,7 +118,9 @@ extension Pipeline {
     }
 
     /// Gives up storing a notification whose identity was known after all.
-    private mutating func giveUpStoring(_ ticket: Ticket, _ result: StoreResult, at now: Instant) {
+    private mutating func giveUpStoring(
+        _ slot: Int, _ result: StoreResult, for ticket: Ticket, at now: Instant
+    ) {
         switch result {
         case .alreadyWaiting(let sequence): accept(ticket, sequence, isRepetition: true, at: now)
         case .alreadyKept(let sequence): settleKept(ticket, sequence, at: now)
@@ -125,7 +128,7 @@ extension Pipeline {
         case .conflict: answer(ticket, .refused(.duplicateUid), at: now)
         case .tooMany, .unknown, .stored: answer(ticket, Pipeline.comeAgain, at: now)
         }
-        abandonLate(ticket.slot)
+        abandonLate(slot)
     }
 
     /// Settles the notifications whose commit has failed after they went out. Those that their gateways have
@@ -134,11 +137,15 @@ extension Pipeline {
     ///
     /// - Returns: Their slots.
     mutating func commitFailed(late all: [Ticket], at now: Instant) -> Set<Int> {
-        let late = all.filter { $0.refusal == nil && delivery.entries[$0.slot].writing == .late }
+        var late: Set<Int> = []
         var again: [Ticket] = []
         var stores: [OutboxChange] = []
-        for ticket in late {
-            let entry = delivery.entries[ticket.slot]
+        for ticket in all {
+            guard case .store(let slot) = ticket.purpose, delivery.entries[slot].writing == .late else {
+                continue
+            }
+            late.insert(slot)
+            let entry = delivery.entries[slot]
             guard let one = unstored[entry.sequence], let body = entry.body else { continue }
             guard !entry.state.isInFlight else {
                 again.append(ticket)
@@ -147,16 +154,16 @@ extension Pipeline {
             }
             if one.ending == .delivered {
                 remember(one.digests, acceptedAt: body.acceptedAt, at: now)
-                effects.append(.ended(end(of: ticket.slot, .delivered)))
+                effects.append(.ended(end(of: slot, .delivered)))
                 answer(ticket, .ended(.delivered), at: now)
             } else {
                 answer(ticket, Pipeline.comeAgain, at: now)
             }
-            abandonLate(ticket.slot)
+            abandonLate(slot)
         }
         // Before what has come for their devices since.
         commits.storeFirst(stores, for: again)
-        return Set(late.map(\.slot))
+        return late
     }
 
     private mutating func abandonLate(_ slot: Int) {

@@ -109,8 +109,8 @@ extension Pipeline {
         commits.store(
             request,
             for: Ticket(
-                slot: slot, door: door, submittedAt: now.monotonicNanoseconds, awaitsOutcome: awaitsOutcome,
-                reply: reply))
+                purpose: .store(slot), door: door, submittedAt: now.monotonicNanoseconds,
+                awaitsOutcome: awaitsOutcome, reply: reply))
         scheduleCommit(at: now.monotonicNanoseconds)
         return .storing(reply, notification.id)
     }

@@ -80,8 +80,9 @@ extension Pipeline {
     /// something is on its way to the store as another node's.
     private func onItsWay() -> Shards {
         var found = Shards.none
-        for ticket in commits.submissions where ticket.refusal == nil {
-            let entry = delivery.entries[ticket.slot]
+        for ticket in commits.submissions {
+            guard case .store(let slot) = ticket.purpose else { continue }
+            let entry = delivery.entries[slot]
             if entry.isElsewhere, cluster.owned?.contains(entry.token) ?? true {
                 found[Shards.number(of: entry.token)] = true
             }
@@ -125,8 +126,8 @@ extension Pipeline {
     }
 
     /// Lets go of a notification that was stored for another node.
-    mutating func settleElsewhere(_ ticket: Ticket, _ sequence: Int64, at now: Instant) {
-        leave(ticket.slot)
+    mutating func settleElsewhere(_ slot: Int, _ sequence: Int64, for ticket: Ticket, at now: Instant) {
+        leave(slot)
         accept(ticket, sequence, isRepetition: false, at: now)
     }
 
