@@ -20,6 +20,16 @@ final class HTTPConnection: DoorConnection {
         case live
     }
 
+    /// The permission to answer a stranger's next request, which comes from the share of all strangers.
+    private enum Permit {
+        /// The share has not been asked for the next request.
+        case unasked
+        /// The stranger stands in the row until the permission comes.
+        case awaited
+        /// The next request may be answered.
+        case granted
+    }
+
     private unowned let server: HTTPServer
     private let isProxy: Bool
     private let isSecure: Bool
@@ -32,9 +42,7 @@ final class HTTPConnection: DoorConnection {
     /// Requests handed to the handler, and the last of them that it has answered.
     private var (asked, answered) = (0, 0)
     private var live: LiveAnswer?
-    /// Whether a stranger's next request may be answered, and whether the stranger stands in the row until
-    /// then.
-    private var (hasTurn, isInRow) = (false, false)
+    private var permit = Permit.unasked
 
     /// Makes a client's connection.
     ///
@@ -78,11 +86,10 @@ final class HTTPConnection: DoorConnection {
     /// Whether the next request may be answered now. If not, it is when its circuit has its share again, or its turn among
     /// the strangers has come.
     private func mayAsk() -> Bool {
-        guard circuit?.mayRead(self) == true, !isInRow else { return false }
-        guard let strangers = server.strangers, !isKnown, !hasTurn else { return true }
-        hasTurn = strangers.mayAsk(self)
-        isInRow = !hasTurn
-        return hasTurn
+        guard circuit?.mayRead(self) == true, permit != .awaited else { return false }
+        guard let strangers = server.strangers, !isKnown, permit == .unasked else { return true }
+        permit = strangers.mayAsk(self) ? .granted : .awaited
+        return permit == .granted
     }
 
     private func askForMore() {
@@ -91,7 +98,7 @@ final class HTTPConnection: DoorConnection {
         write { $0 += HTTPResponse.goOn }
     }
 
-    override var wantsMore: Bool { (turn == .waiting && !isInRow) || turn == .live }
+    override var wantsMore: Bool { (turn == .waiting && permit != .awaited) || turn == .live }
     override var isIncomplete: Bool { standing.isWithinRequest }
     override var isBusy: Bool { turn == .asking || turn == .answering }
     override var heldBytes: Int { standing.heldBytes + (live?.client?.heldBytes ?? 0) }
@@ -100,7 +107,7 @@ final class HTTPConnection: DoorConnection {
         let live = live
         self.live = nil
         live?.connectionEnded()
-        if isInRow { server.strangers?.leave(self) }
+        if permit == .awaited { server.strangers?.leave(self) }
     }
 
     override func deadlinePassed() {
@@ -113,7 +120,7 @@ final class HTTPConnection: DoorConnection {
 
     private func answer(_ request: consuming HTTPRequest) {
         server.counters.requests += 1
-        hasTurn = false
+        permit = .unasked
         if isProxy, !move(to: server.client(of: request, from: peerAddress)) {
             let refused = HTTPResponse(status: 429, text: "too many connections", isKeptAlive: false)
             return send(server.refusal(refused), withBody: true)
@@ -182,7 +189,7 @@ final class HTTPConnection: DoorConnection {
 
     /// Goes on with the one request that a stranger may have answered now.
     func turnHasCome() {
-        (hasTurn, isInRow) = (true, false)
+        permit = .granted
         goOn()
     }
 }
