@@ -17,6 +17,20 @@ final class MailboxReading: LiveClient {
         var isRegistered: Bool { if case .reader = self { true } else { false } }
     }
 
+    /// The progress of the search for messages. Never true: that two run, or that one begins after the end.
+    private enum Search {
+        /// All that the reading knows of has been sent.
+        case idle
+        /// Messages have come, and the client has no room for them.
+        case heldBack
+        /// The store is being asked.
+        case looking
+        /// The store is being asked, and is asked once more: messages have come since.
+        case lookingAgain
+        /// The connection has ended.
+        case ended
+    }
+
     let owner: Owner
     /// The circuit, address or connection by which the request came.
     let sender: Int
@@ -43,9 +57,7 @@ final class MailboxReading: LiveClient {
     private var frames: WebSocketDecoder?
     /// The number above which nothing was sent.
     private var position: Int64 = 0
-    private var isLooking = false
-    private var hasNews = false
-    private(set) var hasEnded = false
+    private var search = Search.idle
     /// The highest number that a pong has acknowledged.
     private var acknowledged: Int64 = 0
     /// Whether an acknowledgement is being written down.
@@ -102,11 +114,13 @@ final class MailboxReading: LiveClient {
         live.end()
     }
 
-    func hasRoom() { if hasNews { look() } }
+    func hasRoom() { if search == .heldBack { look() } }
     var heldBytes: Int { frames?.heldBytes ?? 0 }
 
+    var hasEnded: Bool { search == .ended }
+
     func connectionEnded() {
-        hasEnded = true
+        search = .ended
         door.readings.remove(self)
     }
 
@@ -116,22 +130,24 @@ final class MailboxReading: LiveClient {
 
     /// Sends messages that have come, as soon as the client can take them.
     func look() {
-        guard !hasEnded else { return }
-        hasNews = true
-        guard !isLooking, !live.isHeldBack else { return }
-        isLooking = true
-        Task { await lookNow() }
+        switch search {
+        case .idle, .heldBack:
+            search = live.isHeldBack ? .heldBack : .looking
+            if search == .looking { Task { await lookNow() } }
+        case .looking: search = .lookingAgain
+        case .lookingAgain, .ended: break
+        }
     }
 
     private func lookNow() async {
-        hasNews = false
+        guard !hasEnded else { return }
+        search = .looking
         let page: [(mailbox: Int64, message: MailboxMessage)]
         do throws(OutboxError) {
             page = try await door.store.messages(
                 behind: sources.map(\.place), at: EventLoop.unixMilliseconds,
                 limit: MailboxReading.pageLength)
         } catch {
-            isLooking = false
             return end()
         }
         guard !hasEnded else { return }
@@ -149,8 +165,11 @@ final class MailboxReading: LiveClient {
                 live.send(ping(message.number))
             }
         }
-        isLooking = false
-        if page.count == MailboxReading.pageLength || hasNews {
+        // Sending may have ended the connection.
+        guard !hasEnded else { return }
+        let isBehind = search == .lookingAgain || page.count == MailboxReading.pageLength
+        search = .idle
+        if isBehind {
             look()
         } else if isPoll {
             end()
