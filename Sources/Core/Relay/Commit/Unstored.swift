@@ -7,10 +7,30 @@ struct Unstored: Sendable {
         let patience: Patience
         let door: Int
         let reply: ReplyID
-        /// The reason to tell its sender once the outbox has it; ``notBefore`` and ``ending`` are written down then.
-        var heldReason: String?
-        var notBefore: Int64?
-        var ending: Ending?
+        var meanwhile = Meanwhile.nothing
+    }
+
+    /// The result of an attempt that its sender hears of, or that is written down, once the outbox has the
+    /// notification.
+    enum Meanwhile: Sendable {
+        case nothing
+        /// The operator has to mend something first, for a reason, or the notification is put off until a time
+        /// (ms since 1970), or both.
+        case held(reason: String?, notBefore: Int64?)
+        case ended(Ending)
+
+        /// Whether the gateway has taken responsibility.
+        var isDelivered: Bool { if case .ended(.delivered) = self { true } else { false } }
+
+        /// Adds a reason or a time to those that are known.
+        mutating func hold(reason: String?, notBefore: Int64?) {
+            switch self {
+            case .nothing: self = .held(reason: reason, notBefore: notBefore)
+            case .held(let earlier, let before):
+                self = .held(reason: reason ?? earlier, notBefore: notBefore ?? before)
+            case .ended: break
+            }
+        }
     }
 
     /// A notification that has to be stored, and when.

@@ -102,17 +102,21 @@ extension Pipeline {
         let one = takeUnstored(slot)
         lastSequence = max(lastSequence, sequence)
         delivery.renumber(slot, sequence)
-        if one.ending == .delivered {
+        if one.meanwhile.isDelivered {
             return endAtOnce(slot, .delivered, countedAs: .stored, for: ticket, at: now)
         }
         accept(ticket, sequence, isRepetition: false, at: now)
-        if let ending = one.ending { return finish(slot, ending, at: now) }
         let entry = delivery.entries[slot]
-        if let reason = one.heldReason, delivery.lanes[entry.lane].blockedReason == nil {
-            tell(ticket.reply, .held(reason: reason))
-        }
-        if let notBefore = one.notBefore {
-            commits.append(.postpone(sequence: sequence, attempts: entry.attempts, notBefore: notBefore))
+        switch one.meanwhile {
+        case .nothing: break
+        case .held(let reason, let notBefore):
+            if let reason, delivery.lanes[entry.lane].blockedReason == nil {
+                tell(ticket.reply, .held(reason: reason))
+            }
+            if let notBefore {
+                commits.append(.postpone(sequence: sequence, attempts: entry.attempts, notBefore: notBefore))
+            }
+        case .ended(let ending): return finish(slot, ending, at: now)
         }
         if entry.state.isPostponed { spareBody(of: slot) }
     }
@@ -152,7 +156,7 @@ extension Pipeline {
                 stores.append(.store(StoreRequest(notification: body, digests: one.digests)))
                 continue
             }
-            if one.ending == .delivered {
+            if one.meanwhile.isDelivered {
                 remember(one.digests, acceptedAt: body.acceptedAt, at: now)
                 effects.append(.ended(end(of: slot, .delivered)))
                 answer(ticket, .ended(.delivered), at: now)
@@ -199,10 +203,7 @@ extension Pipeline {
         switch entry.writing {
         case .first: return false
         case .behind, .late:
-            unstored.change(entry.sequence) {
-                $0.heldReason = reason ?? $0.heldReason
-                $0.notBefore = notBefore ?? $0.notBefore
-            }
+            unstored.change(entry.sequence) { $0.meanwhile.hold(reason: reason, notBefore: notBefore) }
         case .never: break
         }
         return true
@@ -221,7 +222,7 @@ extension Pipeline {
         case .behind, .late:
             // Told when it is written down: its row is there before.
             storeLate(slot, at: now)
-            unstored.change(entry.sequence) { $0.ending = ending }
+            unstored.change(entry.sequence) { $0.meanwhile = .ended(ending) }
             delivery.setState(.ended, of: slot)
         case .never:
             effects.append(.ended(end(of: slot, ending)))
