@@ -123,6 +123,15 @@ package struct TakeOver: Equatable, Sendable {
 /// Pure: a store that is shared says who has what (``Share``), and this decides who leaves what. A shard that is given up
 /// first begins nothing more; when nothing of it is in memory or on its way, a commit sets it free.
 struct Ownership: Equatable, Sendable {
+    /// The word of another node that it has put something there.
+    private enum Arrivals {
+        case none
+        /// A node has said so since the last question was asked.
+        case announced
+        /// The present question was asked because of that, and no node has said so since.
+        case askedFor
+    }
+
     private(set) var owned: Shards
     /// Nothing new is begun for these.
     private(set) var leaving = Shards.none
@@ -148,10 +157,7 @@ struct Ownership: Equatable, Sendable {
     private var oldestSought = Int64.min / 2
     /// Monotonic nanoseconds of the last answer.
     private var lookedAt = Int64.min / 2
-    /// Whether another node said that it put something there, since the last question was asked.
-    private var isTold = false
-    /// Whether the present question was asked because of that.
-    private var wasTold = false
+    private var arrivals = Arrivals.none
     /// Sequence numbers that somebody waits for and that are not in memory: asked for in turns, some at a time.
     private var awaited: [Int64] = []
     private var asked: [Int64] = []
@@ -231,7 +237,7 @@ struct Ownership: Equatable, Sendable {
     /// Notes that another node has put something there, and returns when the
     /// store is to be asked, in monotonic nanoseconds.
     mutating func noteTold(at time: Int64) -> Int64 {
-        isTold = true
+        arrivals = .announced
         return max(time, lookedAt + Ownership.intervalTold.nanoseconds)
     }
 
@@ -243,7 +249,7 @@ struct Ownership: Equatable, Sendable {
     ///   again for what others have said; `nil`: it isn't.
     mutating func looked(at time: Int64) -> Int64? {
         lookedAt = time
-        return isTold || wasTold ? time + Ownership.intervalTold.nanoseconds : nil
+        return arrivals == .none ? nil : time + Ownership.intervalTold.nanoseconds
     }
 
     mutating func await(_ sequence: Int64) { awaited.append(sequence) }
@@ -262,8 +268,7 @@ struct Ownership: Equatable, Sendable {
         _ figures: NodeFigures, unseen: Shards = .none, where isAwaited: (Int64) -> Bool
     ) -> ShareRequest {
         elsewhere.ask()
-        wasTold = isTold
-        isTold = false
+        arrivals = arrivals == .announced ? .askedFor : .none
         inSight = Shards.all.subtracting(unseen)
         let turn = awaited.prefix(Ownership.askedAtOnce)
         asked = turn.filter(isAwaited)
