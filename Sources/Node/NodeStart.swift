@@ -138,11 +138,12 @@ final class NodeStart {
 
     private func publish(_ node: RelayNode) async throws(NodeError) {
         let presence = node.presence
-        node.console?.watch(presence, in: state)
+        node.console?.onion?.watch(presence, Invitations(path: state.consoleClients), log: log)
         presence.onChange = { [unowned self, unowned node] in onionChanged(to: $0, of: node) }
         try await parts.add(.tor) { _ in await presence.stop() }
         do {
-            try await presence.start(node.doors.ports, beside: [node.console?.onion].compactMap(\.self))
+            try await presence.start(
+                node.doors.ports, beside: [node.console?.onion?.service].compactMap(\.self))
         } catch {
             throw .unavailable("\(error)")
         }

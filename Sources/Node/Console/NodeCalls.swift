@@ -91,7 +91,7 @@ final class NodeCalls: HTTPDoor {
         if kinds.contains(.phones) { await node.store.phoneBook.lookNow() }
         if kinds.contains(.mailboxes) { for door in node.doors.others { await door.lookNow() } }
         if kinds.contains(.peers) { await node.invitations.lookNow() }
-        if call.path.first == "console-keys" { await node.console?.lookNow() }
+        if call.path.first == "console-keys" { await node.console?.onion?.lookNow() }
         node.console?.events.changed(kinds)
     }
 

@@ -65,8 +65,8 @@ extension NodeConsole {
         if let fault = widgets.networkFault(isOwn: NetworkOfApp.isOwn) { throw .configuration("\(fault)") }
         // Nobody is served before its place is known.
         var door: WidgetDoor?
-        let server = server(settings, by: sharedAddresses, ConsoleStreamDoor { _ in nil }) {
-            request, respond in
+        let circuits = Circuits(settings: sharedAddresses)
+        let server = server(settings, by: circuits, ConsoleStreamDoor { _ in nil }) { request, respond in
             door?.answer(request, respond: respond)
         }
         do {
@@ -106,12 +106,15 @@ extension NodeConsole {
         clients.knowsCircuits = settings.isGuarded
         clients.areShared = !settings.isGuarded
         clients.ofStrangers = NodeConsole.ofStrangers
+        let circuits = Circuits(settings: clients)
         let endpoint = try site.sockets.open("console") { (endpoint) throws(SystemError) in
-            let server = makeServer(site, settings, by: clients, own: [origin], cookie: "onionbell")
+            let server = makeServer(site, settings, by: circuits, own: [origin], cookie: "onionbell")
             return try server.open(on: endpoint)
         }
         do throws(VirtualPortError) {
-            onion = NeighbourService(key: key, ports: [try VirtualPort(80, to: endpoint)], form: form)
+            let port = try VirtualPort(80, to: endpoint)
+            let service = NeighbourService(key: key, ports: [port], form: form)
+            onion = ConsoleOnion(service, circuits: circuits)
         } catch {
             throw .configuration("console.listen: \(error)")
         }
@@ -124,7 +127,8 @@ extension NodeConsole {
         // Its origins are known when it has its port, and nobody is served before.
         var door: ConsoleDoor?
         let stream = ConsoleStreamDoor { door?.opening(of: $0) }
-        let server = server(settings, by: clients ?? sharedAddresses, stream) { request, respond in
+        let circuits = Circuits(settings: clients ?? sharedAddresses)
+        let server = server(settings, by: circuits, stream) { request, respond in
             door?.answer(request, respond: respond)
         }
         server.bodyLimit = { door?.bodyLimit($0, NodeCalls.bodyLimit) }
@@ -142,11 +146,11 @@ extension NodeConsole {
     }
 
     private func makeServer(
-        _ site: Site, _ settings: Settings, by clients: Circuits.Settings, own: [String], cookie: String
+        _ site: Site, _ settings: Settings, by circuits: Circuits, own: [String], cookie: String
     ) -> HTTPServer {
         // Whoever comes here has none of the names of proxies.
         let door = makeDoor(site, settings, own: own, others: [], cookie: cookie, hasEntered: false)
-        let server = server(settings, by: clients, ConsoleStreamDoor { door.opening(of: $0) }) {
+        let server = server(settings, by: circuits, ConsoleStreamDoor { door.opening(of: $0) }) {
             door.answer($0, respond: $1)
         }
         server.bodyLimit = { door.bodyLimit($0, NodeCalls.bodyLimit) }
@@ -154,7 +158,7 @@ extension NodeConsole {
     }
 
     private func server(
-        _ settings: Settings, by clients: Circuits.Settings, _ stream: ConsoleStreamDoor,
+        _ settings: Settings, by circuits: Circuits, _ stream: ConsoleStreamDoor,
         handler: @escaping HTTPServer.Handler
     ) -> HTTPServer {
         var http = settings.http
@@ -162,8 +166,6 @@ extension NodeConsole {
         http.connectionsPerAddress = 0
         http.acceptsPerTurn = NodeConsole.acceptsPerTurn
         http.refusals = NodeConsole.refusals
-        let circuits = Circuits(settings: clients)
-        if !clients.areAddresses { self.circuits = circuits }
         let server = HTTPServer(
             settings: http, circuits: circuits, liveDoors: [stream], refusal: ConsoleDoor.refusal,
             handler: handler)

@@ -4,7 +4,6 @@ import Glibc
 import HTTP1
 import Logging
 import Reactor
-import Tor
 
 /// The console of a node: its listeners, the link for whoever has none yet, and what is written down of its owner.
 ///
@@ -22,16 +21,10 @@ final class NodeConsole {
     var servers: [HTTPServer] = []
     /// The first of each listener, then those of the settings: where a link leads.
     var linkOrigins: [String] = []
-    /// The service of the onion listener; `nil`: there is none.
-    var onion: NeighbourService?
-    /// The circuits by which clients come to the onion listener.
-    var circuits: Circuits?
-    private var clientWatch: InvitationWatch?
+    /// The onion listener; `nil`: there is none.
+    var onion: ConsoleOnion?
     private let timer = Timer()
     private var isStopped = false
-    /// Whether the onion address is published.
-    private var isPublished = false
-    private var onPublished: (@EventLoop () -> Void)?
 
     private static let renewal: Duration = .seconds(10 * 60)
 
@@ -137,38 +130,13 @@ final class NodeConsole {
             guard !entry.hasOwner else { return }
             Task { for link in await makeLinks() { tell(link) } }
         }
-        if onion == nil || isPublished { make() } else { onPublished = make }
+        if let onion { onion.whenPublished(make) } else { make() }
     }
-
-    // MARK: The onion address
-
-    /// Takes over who may find the onion address, and says when clients can.
-    func watch(_ presence: OnionPresence, in state: borrowing StateDirectory) {
-        guard let onion else { return }
-        circuits?.onMisbehaviour = { [unowned presence] in presence.closeCircuit($0) }
-        let watch = InvitationWatch(
-            Invitations(path: state.consoleClients), clients: onion.form.clients, log: log,
-            to: .console
-        ) { [unowned presence] in presence.use(clients: $0, ofNeighbour: onion.address) }
-        watch.start()
-        clientWatch = watch
-        var isTold = false
-        presence.onNeighbour = { [unowned self] address in
-            guard address == onion.address, !isTold else { return }
-            isTold = true
-            log.notice("console.published")
-            isPublished = true
-            onPublished?()
-        }
-    }
-
-    /// Takes over who may find the onion address now.
-    func lookNow() async { await clientWatch?.lookNow() }
 
     func close() async {
         isStopped = true
         timer.stop()
-        clientWatch?.stop()
+        onion?.close()
         await events.close()
         for server in servers { await server.close() }
     }

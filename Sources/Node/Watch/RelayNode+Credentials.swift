@@ -11,7 +11,7 @@ extension RelayNode {
     func resume() {
         Task {
             await invitations.lookNow()
-            await console?.lookNow()
+            await console?.onion?.lookNow()
             await rereadPassword()
             await rereadSettings()
             await credentials.lookNow()
