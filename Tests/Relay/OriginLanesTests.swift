@@ -17,7 +17,7 @@ import Testing
             if case .laneOpened(let lane) = $0 { lane } else { nil }
         }
         guard let place = opened.first else { return nil }
-        if !node.pipeline.lanes[place].isParked { #expect(node.pipeline.add(lane(number)) == place) }
+        if !node.pipeline.lanes[place].stage.isParked { #expect(node.pipeline.add(lane(number)) == place) }
         node.begin()
         node.commit([.stored(sequence: node.number())])
         return place
@@ -78,14 +78,14 @@ import Testing
         #expect(open(2, on: node) != nil)
         // Both have something that waits: a third one is stored, and waits for a gateway.
         let third = try #require(open(3, on: node))
-        #expect(node.pipeline.lanes[third].isParked && !node.pipeline.lanes[third].hasGateway)
+        #expect(node.pipeline.lanes[third].stage.isParked && !node.pipeline.lanes[third].stage.hasGateway)
         // Those that can't be told apart have half of all.
         #expect(node.submit(submission(4)) == .answered(.busy(.node(retryAfter: .seconds(5)))))
         let last = try #require(node.send(lane(2)))
         _ = node.takeEffects()
         node.pipeline.attemptEnded(last, .accepted, at: node.now, using: &node.random)
         #expect(node.takeEffects().contains(.laneOpened(third)))
-        #expect(!node.pipeline.lanes[third].isParked && node.pipeline.lane(of: lane(3)) == third)
+        #expect(!node.pipeline.lanes[third].stage.isParked && node.pipeline.lane(of: lane(3)) == third)
         #expect(node.pipeline.lane(of: lane(2)) == nil)
         #expect(node.pipeline.lane(of: lane(1)) == first)
         // The next one has the place.

@@ -93,12 +93,13 @@ final class OriginPlay {
     /// As the edge does it: a lane to an origin has its gateway at once.
     private func openedLanes() -> [Int] {
         let opened = node.takeEffects().compactMap { effect -> Int? in
-            if case .laneOpened(let lane) = effect, !node.pipeline.lanes[lane].isParked { lane } else { nil }
+            guard case .laneOpened(let lane) = effect else { return nil }
+            return node.pipeline.lanes[lane].stage.isParked ? nil : lane
         }
         for lane in opened { _ = node.pipeline.add(node.pipeline.lanes[lane].id) }
-        let origins = node.pipeline.lanes.filter { !$0.isGone && $0.id.host.isOrigin }
-        mostOrigins = max(mostOrigins, origins.count { !$0.isParked })
-        mostParked = max(mostParked, origins.count(where: \.isParked))
+        let origins = node.pipeline.lanes.filter { !$0.stage.isGone && $0.id.host.isOrigin }
+        mostOrigins = max(mostOrigins, origins.count { !$0.stage.isParked })
+        mostParked = max(mostParked, origins.count(where: \.stage.isParked))
         return opened
     }
 
@@ -116,7 +117,7 @@ final class OriginPlay {
                     if leftAfter[handle.sequence] == nil { leftAfter[handle.sequence] = time - at }
                     answers.append(
                         (time + outcome(phone).after, handle, phone, node.pipeline.lanes[lane].id))
-                case .laneOpened(let lane) where !node.pipeline.lanes[lane].isParked:
+                case .laneOpened(let lane) where !node.pipeline.lanes[lane].stage.isParked:
                     _ = node.pipeline.add(node.pipeline.lanes[lane].id)
                 case .commitSoon: if !node.begin().isEmpty { node.pipeline.committed([], at: node.now) }
                 default: break
@@ -128,7 +129,7 @@ final class OriginPlay {
     private func pump(_ lane: Int) {
         let id = node.pipeline.lanes[lane].id
         let room = OriginPlay.room - answers.count { $0.lane == id }
-        guard room > 0, node.pipeline.lanes[lane].hasGateway else { return }
+        guard room > 0, node.pipeline.lanes[lane].stage.hasGateway else { return }
         node.pipeline.pump(lane, room: room, at: node.now)
     }
 

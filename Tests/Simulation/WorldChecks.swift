@@ -31,8 +31,9 @@ extension World {
             }
         }
         checkOrigins()
-        if let lane = pipeline.lanes.first(where: { !$0.isGone && $0.hasGateway != present.contains($0.id) })
-        {
+        if let lane = pipeline.lanes.first(where: {
+            !$0.stage.isGone && $0.stage.hasGateway != present.contains($0.id)
+        }) {
             fail("the core and the edge differ in whether \(lane.id) has a gateway")
         }
         if steps % 16 == 0 { checkShares() }
@@ -45,7 +46,7 @@ extension World {
     /// No lane takes the reserve of all others, and no sender that of all others in its lane.
     private func checkShares() {
         let places = scale.limits.waiting
-        for lane in pipeline.lanes where !lane.isGone {
+        for lane in pipeline.lanes where !lane.stage.isGone {
             // What was restored or moved there no limit refuses.
             let most = lane.isProven ? places * 4 / 5 + 1 : max(64, places / 9 + 1)
             if lane.taken.count > max(most, restored, moved) {

@@ -113,7 +113,7 @@ extension World {
         // Most circuits bring one or two.
         submission.sender = sender ?? SenderID(1 + nextUid)
         submission.patience = [.none, .short, .full][draw(3)]
-        let room = pipeline.lanes.first { $0.id == lane && !$0.isGone }?.taken.count ?? 0
+        let room = pipeline.lanes.first { $0.id == lane && !$0.stage.isGone }?.taken.count ?? 0
         let full = busyLanes
         submit(submission, awaitsOutcome: draw(4) == 0)
         guard busyLanes > full, sender == nil, room < scale.limits.waiting / 10 - 1,

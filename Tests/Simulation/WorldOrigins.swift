@@ -20,7 +20,10 @@ extension World {
 
     /// Which lanes there are now.
     var lanesNow: [LaneID] {
-        World.lanes + pipeline.lanes.filter { !$0.isGone && !$0.isParked && $0.id.host.isOrigin }.map(\.id)
+        let origins = pipeline.lanes.filter {
+            !$0.stage.isGone && !$0.stage.isParked && $0.id.host.isOrigin
+        }
+        return World.lanes + origins.map(\.id)
     }
 
     /// The core wants a gateway for a lane that has come to be; sometimes there is none yet.
@@ -31,7 +34,7 @@ extension World {
         if originAt[place] != id { books.opened(id) }
         guard id.host.isOrigin else { return }
         originAt[place] = id
-        guard !pipeline.lanes[place].isParked else { return }
+        guard !pipeline.lanes[place].stage.isParked else { return }
         if !hasFaults || draw(10) > 0 { add(id) }
     }
 
@@ -62,7 +65,7 @@ extension World {
     }
 
     func checkOrigins() {
-        let count = pipeline.lanes.count { !$0.isGone && !$0.isParked && $0.id.host.isOrigin }
+        let count = pipeline.lanes.count { !$0.stage.isGone && !$0.stage.isParked && $0.id.host.isOrigin }
         if count > World.originsPerApp { fail("an app has \(count) origins") }
         for lane in pipeline.lanes where lane.shown.host.isOrigin { fail("an origin is named to readers") }
     }

@@ -62,7 +62,7 @@ extension Dispatcher {
     /// - Returns: How many they are.
     package func drop(app: String?, host: LaneHost?) -> Int {
         let lanes = pipeline.lanes.filter {
-            !$0.isGone && (app ?? $0.id.app) == $0.id.app && (host ?? $0.id.host) == $0.id.host
+            !$0.stage.isGone && (app ?? $0.id.app) == $0.id.app && (host ?? $0.id.host) == $0.id.host
         }
         let count = lanes.reduce(0) { $0 + pipeline.drop($1.id, at: .now) }
         execute()
@@ -83,7 +83,7 @@ extension Dispatcher {
     /// - Returns: How many they are.
     package func retryNow(app: String?, host: LaneHost?) -> Int {
         let lanes = pipeline.lanes.filter {
-            !$0.isGone && (app ?? $0.id.app) == $0.id.app && (host ?? $0.id.host) == $0.id.host
+            !$0.stage.isGone && (app ?? $0.id.app) == $0.id.app && (host ?? $0.id.host) == $0.id.host
         }
         let count = lanes.reduce(0) { $0 + pipeline.retryNow($1.id, at: .now) }
         execute()
@@ -102,9 +102,9 @@ extension Dispatcher {
     /// - Returns: How many they are; `nil`: the app has a gateway, or the other app has none for one of its
     ///   hosts.
     package func move(app: String, to other: String) -> Int? {
-        let lanes = pipeline.lanes.filter { !$0.isGone && $0.id.app == app }
+        let lanes = pipeline.lanes.filter { !$0.stage.isGone && $0.id.app == app }
         let hosts = lanes.map(\.id.host)
-        guard lanes.allSatisfy({ !$0.hasGateway }),
+        guard lanes.allSatisfy({ !$0.stage.hasGateway }),
             hosts.allSatisfy({ pipeline.hasGateway(LaneID(app: other, host: $0)) })
         else { return nil }
         let count = lanes.reduce(0) { $0 + (pipeline.move($1.id, toApp: other, at: .now) ?? 0) }
@@ -124,7 +124,7 @@ extension Dispatcher {
     /// Opens the gateway of an origin's lane, unless the lane is gone again, and its place another one's.
     func openOrigin(_ place: Int) {
         let lane = pipeline.lanes[place]
-        guard lane.id.host.isOrigin, !lane.isParked, pipeline.lane(of: lane.id) == place,
+        guard lane.id.host.isOrigin, !lane.stage.isParked, pipeline.lane(of: lane.id) == place,
             let gateway = makeGateway?(lane.id)
         else { return }
         add(gateway, for: lane.id)
@@ -150,7 +150,7 @@ extension Dispatcher {
         for (shown, figures) in tally.gone.gateways {
             overview[shown, default: LaneOverview()].addCounts(of: figures)
         }
-        for (index, queue) in queues.enumerated() where !lanes[index].isGone {
+        for (index, queue) in queues.enumerated() where !lanes[index].stage.isGone {
             let figures = gateways.indices.contains(index) ? gateways[index]?.figures : nil
             overview[lanes[index].shown, default: LaneOverview()].add(
                 lanes[index], queue, tally.lanes[index], gateway: figures)

@@ -95,7 +95,7 @@ extension Pipeline {
     }
 
     package func hasGateway(_ id: LaneID) -> Bool {
-        delivery.lane(id).map { delivery.lanes[$0].hasGateway } ?? false
+        delivery.lane(id).map { delivery.lanes[$0].stage.hasGateway } ?? false
     }
 
     /// Gives what waits in a lane without a gateway to another app's lane to the same host. It keeps its order; against
@@ -104,10 +104,11 @@ extension Pipeline {
     /// - Returns: How many they are; `nil`: the lane has a gateway, or the other one has none, or something of it is just
     ///   being read from disk, given up, or written for the first time.
     package mutating func move(_ id: LaneID, toApp app: String, at now: Instant) -> Int? {
-        guard let target = delivery.lane(LaneID(app: app, host: id.host)), delivery.lanes[target].hasGateway
+        guard let target = delivery.lane(LaneID(app: app, host: id.host)),
+            delivery.lanes[target].stage.hasGateway
         else { return nil }
         guard let lane = delivery.lane(id) else { return 0 }
-        guard !delivery.lanes[lane].hasGateway, !delivery.lanes[lane].isClaiming, !isSweeping,
+        guard !delivery.lanes[lane].stage.hasGateway, !delivery.lanes[lane].isClaiming, !isSweeping,
             delivery.lanes[lane].givenUpTo == nil,
             !delivery.entries.contains(where: {
                 $0.lane == lane && $0.writing != .first && $0.state != .free

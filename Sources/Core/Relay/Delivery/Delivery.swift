@@ -37,7 +37,7 @@ struct Delivery: Sendable {
     func lane(_ id: LaneID) -> Int? {
         guard lanes.count <= Delivery.fewLanes else { return laneIndex[id] }
         // A handful, as a rule: one for each app at each of its hosts. To a closure each would be copied.
-        for index in lanes.indices where lanes[index].id == id && !lanes[index].isGone { return index }
+        for index in lanes.indices where lanes[index].id == id && !lanes[index].stage.isGone { return index }
         return nil
     }
 
@@ -54,7 +54,9 @@ struct Delivery: Sendable {
             lanes.append(lane)
             index = lanes.count - 1
             if lanes.count == Delivery.fewLanes + 1 {
-                for (index, lane) in lanes.enumerated() where !lane.isGone { laneIndex[lane.id] = index }
+                for (index, lane) in lanes.enumerated() where !lane.stage.isGone {
+                    laneIndex[lane.id] = index
+                }
             }
         }
         if lanes.count > Delivery.fewLanes { laneIndex[id] = index }
@@ -63,18 +65,18 @@ struct Delivery: Sendable {
 
     /// Removes a lane with neither gateway nor notifications, which makes room for another lane.
     mutating func tidyLane(_ lane: Int) {
-        guard !lanes[lane].hasGateway, lanes[lane].count == 0, lanes[lane].shelved == 0,
+        guard !lanes[lane].stage.hasGateway, lanes[lane].count == 0, lanes[lane].shelved == 0,
             !lanes[lane].isClaiming, !lanes[lane].isRecorded, lanes[lane].shelving == 0,
-            !lanes[lane].isGone
+            !lanes[lane].stage.isGone
         else { return }
         laneIndex[lanes[lane].id] = nil
-        lanes[lane].isGone = true
+        lanes[lane].vacate()
         freeLanes.append(lane)
     }
 
     /// Marks a lane: something of it may be due now.
     mutating func stir(_ lane: Int) {
-        guard !lanes[lane].isStirred, lanes[lane].hasGateway else { return }
+        guard !lanes[lane].isStirred, lanes[lane].stage.hasGateway else { return }
         lanes[lane].isStirred = true
         stirred.append(lane)
     }

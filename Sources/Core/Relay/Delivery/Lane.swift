@@ -21,12 +21,7 @@ package struct Lane: Sendable {
     package let id: LaneID
     /// The name of the lane where a person or a log reads.
     package let shown: LaneID
-    /// Whether the lane's place is free for another lane.
-    package internal(set) var isGone = false
-    /// Whether the lane has a gateway. Without one nothing is sent, and what waits is kept.
-    package internal(set) var hasGateway = false
-    /// Whether the lane's gateway had a fault when it was looked at last.
-    var hasFault = false
+    package internal(set) var stage = LaneStage.bare
     /// All that waits, in memory or not, and what is on its way into the outbox.
     var taken = Room()
     /// Whether the lane has any notifications.
@@ -39,11 +34,6 @@ package struct Lane: Sendable {
     var hasDelivered = false
     /// Whether the gateway has failed, or refused a notification, since the lane was made or got it again.
     var hasFailed = false
-    /// Whether the lane has given its gateway to another lane of its app, and
-    /// will get one again: see `Pipeline+Origins.swift`.
-    package internal(set) var isParked = false
-    /// Whether the lane has ever had a gateway.
-    var hadGateway = false
     /// The sender of the first that it was made for; `nil`: one without an identity.
     let broughtBy: SenderID?
     /// Monotonic nanoseconds at which it was made, or got its gateway again.

@@ -21,13 +21,13 @@ extension Pipeline {
     ///   - hasFault: Whether its gateway knows of something that the operator has to mend. One is sent all the same: it
     ///     comes back blocked, and so the lane learns of it.
     package mutating func pump(_ lane: Int, room: Int, hasFault: Bool = false, at now: Instant) {
-        if delivery.lanes[lane].hasFault != hasFault {
-            delivery.withLane(lane) { $0.hasFault = hasFault }
+        if delivery.lanes[lane].stage.hasFault != hasFault {
+            delivery.withLane(lane) { $0.note(hasFault: hasFault) }
             // What blocked it is over: no pause of that time is waited for.
             if !hasFault { resume(delivery.lanes[lane].id, at: now) }
         }
         var room = hasFault ? max(1, room) : room
-        guard room > 0, !isStopping, commits.fault == nil, delivery.lanes[lane].hasGateway,
+        guard room > 0, !isStopping, commits.fault == nil, delivery.lanes[lane].stage.hasGateway,
             !delivery.lanes[lane].isLoading, holdsLease(at: now.monotonicNanoseconds)
         else { return }
         var isStarved = false

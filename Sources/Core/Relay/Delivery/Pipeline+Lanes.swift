@@ -10,11 +10,7 @@ extension Pipeline {
     /// - Returns: Its index; `nil` when there are ``mostLanes``.
     package mutating func add(_ id: LaneID) -> Int? {
         guard let lane = delivery.lane(id) ?? (hasRoomForLane ? makeLane(id) : nil) else { return nil }
-        delivery.withLane(lane) {
-            $0.hasGateway = true
-            $0.hadGateway = true
-            $0.isParked = false
-        }
+        delivery.withLane(lane) { $0.open() }
         delivery.stir(lane)
         return lane
     }
@@ -23,7 +19,7 @@ extension Pipeline {
     /// one.
     package mutating func remove(_ id: LaneID) {
         guard let lane = delivery.lane(id) else { return }
-        delivery.withLane(lane) { $0.hasGateway = false }
+        delivery.withLane(lane) { $0.lose() }
         delivery.tidyLane(lane)
     }
 
@@ -60,7 +56,7 @@ extension Pipeline {
     private mutating func makeLane(_ id: LaneID, broughtBy sender: SenderID? = nil, at time: Int64 = 0) -> Int
     {
         var made = Lane(id: id, shown: validator.shown(id), broughtBy: sender, at: time)
-        made.isParked = !mayOpen(id)
+        if !mayOpen(id) { made.park() }
         let lane = delivery.makeLane(made)
         effects.append(.laneOpened(lane))
         return lane
@@ -84,7 +80,7 @@ extension Pipeline {
     /// - Returns: Whether there was a lane that could go.
     mutating func closeLongestIdle(of app: String?, at time: Int64) -> Bool {
         let idle = delivery.lanes.indices.filter {
-            delivery.lanes[$0].canGo(at: time) && !delivery.lanes[$0].isParked
+            delivery.lanes[$0].canGo(at: time) && !delivery.lanes[$0].stage.isParked
                 && (app == nil || delivery.lanes[$0].id.app == app)
         }
         guard
@@ -98,7 +94,7 @@ extension Pipeline {
 
     private mutating func close(_ lane: Int) {
         effects.append(.laneClosed(lane, shown: delivery.lanes[lane].shown))
-        delivery.withLane(lane) { $0.hasGateway = false }
+        delivery.withLane(lane) { $0.lose() }
         forgetRecord(of: lane)
         delivery.tidyLane(lane)
     }
@@ -108,7 +104,7 @@ extension Lane {
     /// Whether nothing would be lost with the lane: no
     /// notification, and no pause that the host has asked for.
     func canGo(at time: Int64) -> Bool {
-        guard !isGone, id.host.isOrigin, count == 0, shelved == 0, !isLoading, !isClaiming else {
+        guard !stage.isGone, id.host.isOrigin, count == 0, shelved == 0, !isLoading, !isClaiming else {
             return false
         }
         if case .paused(let until) = condition { return until <= time }

@@ -283,8 +283,8 @@ extension Delivery {
 extension Lane {
     /// Whether the lane is open, has room, and usually answers in time.
     fileprivate func answersSoon(_ patience: Patience) -> Bool {
-        guard hasGateway, !hasFault, condition == .open, blockedReason == nil, shelved == 0, shelving == 0,
-            !isLoading, inFlight < window.size, ready.count < Lane.mostReady
+        guard case .open(hasFault: false) = stage, condition == .open, blockedReason == nil, shelved == 0,
+            shelving == 0, !isLoading, inFlight < window.size, ready.count < Lane.mostReady
         else { return false }
         return patience == .short ? shortPromptness.isUsual : promptness.isUsual
     }

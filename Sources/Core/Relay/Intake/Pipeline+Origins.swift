@@ -35,7 +35,7 @@ extension Pipeline {
     private mutating func makesGateway(forOriginOf app: String, from sender: SenderID?, at time: Int64)
         -> Bool
     {
-        let open = origins(of: app).filter { !delivery.lanes[$0].isParked }
+        let open = origins(of: app).filter { !delivery.lanes[$0].stage.isParked }
         if open.count < originsPerApp || closeLongestIdle(of: app, at: time) { return true }
         guard let lane = givesWay(of: open, to: sender) else { return false }
         park(lane)
@@ -56,7 +56,7 @@ extension Pipeline {
     @discardableResult
     private mutating func serveNewcomer(of app: String, at time: Int64) -> Bool {
         let lanes = origins(of: app)
-        let waiting = lanes.filter { delivery.lanes[$0].isParked && !delivery.lanes[$0].hadGateway }
+        let waiting = lanes.filter { delivery.lanes[$0].stage.isNewcomer }
         guard !waiting.isEmpty else { return false }
         var counts: [SenderID?: Int] = [:]
         for lane in lanes { counts[delivery.lanes[lane].broughtBy, default: 0] += 1 }
@@ -80,7 +80,7 @@ extension Pipeline {
 
     private func origins(of app: String) -> [Int] {
         delivery.lanes.indices.filter {
-            !delivery.lanes[$0].isGone && delivery.lanes[$0].id.host.isOrigin
+            !delivery.lanes[$0].stage.isGone && delivery.lanes[$0].id.host.isOrigin
                 && delivery.lanes[$0].id.app == app
         }
     }
@@ -107,20 +107,15 @@ extension Pipeline {
 
     /// Takes a lane's gateway away; what waits for it waits on.
     private mutating func park(_ lane: Int) {
-        delivery.withLane(lane) {
-            $0.isParked = true
-            $0.hasGateway = false
-        }
+        delivery.withLane(lane) { $0.park() }
         effects.append(.laneClosed(lane, shown: delivery.lanes[lane].shown))
         delivery.tidyLane(lane)
     }
 
     /// Gives lanes that have given way a gateway again, one after the other.
     mutating func takeTurns(at time: Int64) {
-        let parked = delivery.lanes.indices.filter {
-            !delivery.lanes[$0].isGone && delivery.lanes[$0].isParked
-        }
-        .sorted { delivery.lanes[$0].openedAt < delivery.lanes[$1].openedAt }
+        let parked = delivery.lanes.indices.filter { delivery.lanes[$0].stage.isParked }
+            .sorted { delivery.lanes[$0].openedAt < delivery.lanes[$1].openedAt }
         var rest = parked[...]
         while let first = rest.first {
             let app = delivery.lanes[first].id.app
@@ -131,15 +126,15 @@ extension Pipeline {
 
     private mutating func takeTurns(of parked: [Int], of app: String, at time: Int64) {
         while serveNewcomer(of: app, at: time) {}
-        var open = origins(of: app).filter { !delivery.lanes[$0].isParked }.count
+        var open = origins(of: app).filter { !delivery.lanes[$0].stage.isParked }.count
         let over = origins(of: app).filter {
             let lane = delivery.lanes[$0]
-            return !lane.isParked && lane.mayGiveWay && lane.hasFailed
+            return !lane.stage.isParked && lane.mayGiveWay && lane.hasFailed
                 && time - lane.openedAt >= Pipeline.turn.nanoseconds
         }
         .sorted { delivery.lanes[$0].openedAt < delivery.lanes[$1].openedAt }
         var givingWay = over[...].prefix(Pipeline.turnsAtOnce)
-        for lane in parked where delivery.lanes[lane].isParked {
+        for lane in parked where delivery.lanes[lane].stage.isParked {
             if open >= originsPerApp {
                 guard let other = givingWay.popFirst() else { return }
                 park(other)
@@ -151,11 +146,7 @@ extension Pipeline {
     }
 
     private mutating func unpark(_ lane: Int, at time: Int64) {
-        delivery.withLane(lane) {
-            $0.isParked = false
-            $0.hasFailed = false
-            $0.openedAt = time
-        }
+        delivery.withLane(lane) { $0.unpark(at: time) }
         effects.append(.laneClosed(lane, shown: delivery.lanes[lane].shown))
         effects.append(.laneOpened(lane))
     }
@@ -163,7 +154,7 @@ extension Pipeline {
     /// Whether a lane that waited when the last process ended may have a gateway at once: some have to wait for one.
     func mayOpen(_ id: LaneID) -> Bool {
         guard id.host.isOrigin else { return true }
-        return origins(of: id.app).count { !delivery.lanes[$0].isParked } < originsPerApp
+        return origins(of: id.app).count { !delivery.lanes[$0].stage.isParked } < originsPerApp
     }
 }
 
