@@ -211,7 +211,7 @@ import Vectors
             Issue.record("\(lane.condition)")
             return
         }
-        #expect(lane.blockedReason == "TLS")
+        #expect(lane.block?.reason == "TLS")
         gateway.fault = nil
         gateway.capacity = 10
         // Within this turn: no clock has moved.

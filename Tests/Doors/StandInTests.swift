@@ -88,7 +88,7 @@ import Testing
         // It learns of it by the first one.
         let first = form == .bisq1 ? await client.get(get(0)) : await client.post(path, json(0))
         #expect(first?.status == 200)
-        try await EventLoop.until { world.dispatcher.lanes.contains { $0.blockedReason != nil } }
+        try await EventLoop.until { world.dispatcher.lanes.contains { $0.block != nil } }
         let second = form == .bisq1 ? await client.get(get(1)) : await client.post(path, json(1))
         #expect(second?.status == 200)
         try await EventLoop.until { !world.relay.book.isEmpty }

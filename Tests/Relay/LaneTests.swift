@@ -160,7 +160,7 @@ import Vectors
         own.pause(atLeast: .seconds(60), isSure: false, at: 0, policy: policy, using: &random)
         _ = own.answered(phone, at: 1)
         #expect(own.condition == .open)
-        #expect(own.blockedReason == nil)
+        #expect(own.block == nil)
         var asked = lane()
         asked.pause(atLeast: .seconds(60), isSure: true, at: 0, policy: policy, using: &random)
         _ = asked.answered(phone, at: 1)
@@ -175,7 +175,7 @@ import Vectors
         lane.resume(at: 0)
         #expect(lane.condition == .trying)
         #expect(lane.turn(at: 0) == .newest)
-        #expect(lane.blockedReason == "InvalidProviderToken")
+        #expect(lane.block?.reason == "InvalidProviderToken")
     }
 
     /// After several pauses, while more have tried than do after the first: it would never send again.

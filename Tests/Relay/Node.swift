@@ -111,7 +111,7 @@ final class Node {
     func isWaiting(_ sequence: Int64) -> Bool { pipeline.delivery.slots[sequence] != nil }
 
     func blockedReason(_ lane: LaneID = android) -> String? {
-        pipeline.lanes[pipeline.lane(lane)].blockedReason
+        pipeline.lanes[pipeline.lane(lane)].block?.reason
     }
 
     func next(_ lane: LaneID = android) -> Pipeline.Step {

@@ -167,7 +167,7 @@ import Testing
         guard case .lane(Node.android, let record?) = node.take().first else {
             return #expect(Bool(false))
         }
-        #expect(record.blockedReason == "HTTP403")
+        #expect(record.block?.reason == "HTTP403")
         #expect(node.send() == nil)
         node.pass(.seconds(2))
         #expect(node.send() != nil)

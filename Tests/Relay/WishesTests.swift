@@ -124,8 +124,8 @@ import Vectors
         first.pass(.seconds(100))
         let second = outbox.start(after: first, down: .seconds(20))
         let lane = second.pipeline.lanes[second.pipeline.lane(Node.android)]
-        #expect(lane.blockedReason == "InvalidProviderToken")
-        #expect(lane.blockedSince == second.now.monotonicNanoseconds - 120_000_000_000)
+        let since = second.now.monotonicNanoseconds - 120_000_000_000
+        #expect(lane.block == LaneBlock(reason: "InvalidProviderToken", since: since))
         guard case .load(let sequences) = second.next() else { return #expect(Bool(false)) }
         let bodies = outbox.model.notifications(sequences)
         second.loaded(bodies, of: sequences)

@@ -37,7 +37,7 @@ extension World {
         let reason = pipeline.route(
             &submission, standIn: ["ios", "android", ""][Int(nextUid) % 3], patience: patience, at: now)
         guard reason == nil, let id = pipeline.lane(for: submission), let lane = pipeline.lane(of: id),
-            let since = pipeline.lanes[lane].blockedSince,
+            let since = pipeline.lanes[lane].block?.since,
             now.monotonicNanoseconds - since >= patience.nanoseconds
         else { return }
         fail("nobody is told that \(id) delivers nothing")

@@ -26,7 +26,7 @@ package struct LaneOverview: Equatable, Sendable {
             self.gateway = figures
         }
         fullAt = [fullAt, lane.fullAt].compactMap(\.self).max()
-        blockedReason = blockedReason ?? lane.blockedReason
+        blockedReason = blockedReason ?? lane.block?.reason
         if case .paused = lane.condition { isPaused = true }
     }
 

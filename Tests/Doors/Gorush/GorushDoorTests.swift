@@ -196,7 +196,7 @@ import Testing
         let taken = await world.push(request(topics + "\"", tokens: [Self.token]))
         #expect(taken?.text == #"{"counts":2,"logs":[],"success":"ok"}"#)
         #expect(world.relay.sandbox.book.count == 1)
-        #expect(world.relay.dispatcher.lanes.allSatisfy { $0.blockedReason == nil })
+        #expect(world.relay.dispatcher.lanes.allSatisfy { $0.block == nil })
         await world.end()
     }
 

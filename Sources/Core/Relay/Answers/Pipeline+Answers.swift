@@ -12,7 +12,7 @@ extension Pipeline {
             listen(ticket.reply, for: sequence)
             // It has been tried itself.
             if let slot = delivery.slots[sequence], delivery.entries[slot].attempts > 0,
-                let reason = delivery.lanes[delivery.entries[slot].lane].blockedReason
+                let reason = delivery.lanes[delivery.entries[slot].lane].block?.reason
             {
                 tell(ticket.reply, .held(reason: reason))
             }

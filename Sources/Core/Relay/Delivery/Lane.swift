@@ -90,10 +90,8 @@ package struct Lane: Sendable {
     private var mixed = 0
     /// Whether the outbox has a ``LaneRecord`` of it, or will.
     var isRecorded = false
-    /// The gateway's word for what the operator has to mend; `nil` when there is nothing.
-    package private(set) var blockedReason: String?
-    /// The time since when the lane is blocked, in monotonic nanoseconds; `nil` as the reason.
-    package private(set) var blockedSince: Int64?
+    /// The fault that the operator has to mend; `nil` when there is none.
+    package private(set) var block: LaneBlock?
 
     /// The longest pause, whatever the back-off has come to.
     static let longestPause: Duration = .seconds(60)
@@ -220,8 +218,7 @@ package struct Lane: Sendable {
     mutating func answered(_ token: Digest, at time: Int64) -> Bool {
         let witnesses = suspicion.witnesses
         let isRecovery = suspicion.answered(token)
-        blockedReason = nil
-        blockedSince = nil
+        block = nil
         if isRecovery { refute(witnesses, at: time) }
         pause.count = 0
         guard condition != .open else {
@@ -307,17 +304,19 @@ package struct Lane: Sendable {
     }
 
     /// Goes on with a pause of the last process.
-    mutating func restore(until: Int64, asked: Int64, pausedAt: Int64, failures: Int, at time: Int64) {
+    mutating func restore(
+        until: Int64, asked: Int64, pausedAt: Int64, failures: Int, block: LaneBlock?, at time: Int64
+    ) {
         pause.restored(count: failures, beganAt: pausedAt, at: time)
         askedUntil = asked
         wishedUntil = until
         condition = until > time ? .paused(until: until) : .trying
+        self.block = block
     }
 
     /// Blocks the lane: credentials, topic or clock are wrong.
     mutating func block(reason: String, at time: Int64) {
-        blockedReason = reason
-        blockedSince = blockedSince ?? time
+        block = LaneBlock(reason: reason, since: block?.since ?? time)
     }
 
     /// Resumes the lane at once: the operator has changed something.

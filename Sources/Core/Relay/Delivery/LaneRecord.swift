@@ -13,21 +13,18 @@ package struct LaneRecord: Equatable, Sendable {
     package var askedUntil: Int64
     /// Pauses in a row without an answer between them.
     package var failures: Int
-    /// The gateway's word for what the operator has to mend; `nil`: there is nothing.
-    package var blockedReason: String?
-    /// The time since when the lane is blocked; `nil` as the reason.
-    package var blockedSince: Int64?
+    /// The fault that the operator has to mend; `nil`: there is none.
+    package var block: LaneBlock?
 
     package init(
         writtenAt: Int64, pausedAt: Int64, pausedUntil: Int64, askedUntil: Int64, failures: Int,
-        blockedReason: String? = nil, blockedSince: Int64? = nil
+        block: LaneBlock? = nil
     ) {
         self.writtenAt = writtenAt
         self.pausedAt = pausedAt
         self.pausedUntil = pausedUntil
         self.askedUntil = askedUntil
         self.failures = failures
-        self.blockedReason = blockedReason
-        self.blockedSince = blockedSince
+        self.block = block
     }
 }

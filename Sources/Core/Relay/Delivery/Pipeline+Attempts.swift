@@ -138,7 +138,7 @@ extension Pipeline {
         let lane = delivery.entries[slot].lane
         inFlight -= 1
         delivery.withLane(lane) { $0.ended() }
-        let blockedBefore = delivery.lanes[lane].blockedReason
+        let blockedBefore = delivery.lanes[lane].block?.reason
         note(outcome, of: slot, in: lane, begunAt: begunAt, at: now)
         judge(slot, outcome, begunAt: begunAt, at: now, using: &random)
         settleUnstored(slot, at: now)
@@ -240,7 +240,7 @@ extension Pipeline {
     }
 
     private mutating func tellIfBlocked(_ lane: Int, before: String?) {
-        let reason = delivery.lanes[lane].blockedReason
+        let reason = delivery.lanes[lane].block?.reason
         guard reason != before else { return }
         guard let reason else { return effects.append(.unblocked(lane: lane)) }
         effects.append(.blocked(lane: lane, reason: reason))

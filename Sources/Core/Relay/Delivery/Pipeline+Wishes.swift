@@ -82,13 +82,14 @@ extension Pipeline {
                 let age = steady.subtractingReportingOverflow(past)
                 return time - min(max(0, age.overflow ? 0 : age.partialValue), 1 << 40) * 1_000_000
             }
-            let (pausedAt, blockedSince) = (monotonic(record.pausedAt), record.blockedSince.map(monotonic))
+            let pausedAt = monotonic(record.pausedAt)
+            let block = record.block.map { LaneBlock(reason: $0.reason, since: monotonic($0.since)) }
             delivery.withLane(lane) {
                 $0.restore(
                     record, pausedUntil: time + paused.nanoseconds, askedUntil: time + asked.nanoseconds,
-                    pausedAt: pausedAt, blockedSince: blockedSince, at: time)
+                    pausedAt: pausedAt, block: block, at: time)
             }
-            if let reason = record.blockedReason { effects.append(.blocked(lane: lane, reason: reason)) }
+            if let block { effects.append(.blocked(lane: lane, reason: block.reason)) }
         }
     }
 }
@@ -96,14 +97,13 @@ extension Pipeline {
 extension Lane {
     /// Returns the record of the lane's state; `nil`: it is that of a new lane.
     fileprivate func record(at time: Int64, steadyTime: (Int64) -> Int64) -> LaneRecord? {
-        guard blockedReason != nil || failures > 0 || askedUntil > time else { return nil }
+        guard block != nil || failures > 0 || askedUntil > time else { return nil }
         var pausedUntil = askedUntil
         if case .paused(let until) = condition { pausedUntil = until }
         return LaneRecord(
             writtenAt: steadyTime(time), pausedAt: steadyTime(pause.beganAt),
-            pausedUntil: steadyTime(pausedUntil),
-            askedUntil: steadyTime(askedUntil), failures: failures, blockedReason: blockedReason,
-            blockedSince: blockedSince.map(steadyTime))
+            pausedUntil: steadyTime(pausedUntil), askedUntil: steadyTime(askedUntil), failures: failures,
+            block: block.map { LaneBlock(reason: $0.reason, since: steadyTime($0.since)) })
     }
 
     /// Whether nothing but its record keeps it, and nothing of that is to be waited for.
@@ -117,13 +117,12 @@ extension Lane {
     ///
     /// A fault that the operator had to mend may be the reason for the start: our own pause for it is not kept.
     fileprivate mutating func restore(
-        _ record: LaneRecord, pausedUntil: Int64, askedUntil: Int64, pausedAt: Int64, blockedSince: Int64?,
+        _ record: LaneRecord, pausedUntil: Int64, askedUntil: Int64, pausedAt: Int64, block: LaneBlock?,
         at time: Int64
     ) {
         restore(
-            until: record.blockedReason == nil ? pausedUntil : askedUntil, asked: askedUntil,
-            pausedAt: pausedAt, failures: max(0, record.failures), at: time)
-        if let reason = record.blockedReason { block(reason: reason, at: blockedSince ?? time) }
+            until: block == nil ? pausedUntil : askedUntil, asked: askedUntil,
+            pausedAt: pausedAt, failures: max(0, record.failures), block: block, at: time)
         isRecorded = true
     }
 }

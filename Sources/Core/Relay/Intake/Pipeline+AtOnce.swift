@@ -110,7 +110,7 @@ extension Pipeline {
         switch one.meanwhile {
         case .nothing: break
         case .held(let reason, let notBefore):
-            if let reason, delivery.lanes[entry.lane].blockedReason == nil {
+            if let reason, delivery.lanes[entry.lane].block == nil {
                 tell(ticket.reply, .held(reason: reason))
             }
             if let notBefore {
@@ -283,7 +283,7 @@ extension Delivery {
 extension Lane {
     /// Whether the lane is open, has room, and usually answers in time.
     fileprivate func answersSoon(_ patience: Patience) -> Bool {
-        guard case .open(hasFault: false) = stage, condition == .open, blockedReason == nil, shelved == 0,
+        guard case .open(hasFault: false) = stage, condition == .open, block == nil, shelved == 0,
             shelving == 0, !isLoading, inFlight < window.size, ready.count < Lane.mostReady
         else { return false }
         return patience == .short ? shortPromptness.isUsual : promptness.isUsual

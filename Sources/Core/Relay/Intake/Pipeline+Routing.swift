@@ -26,11 +26,11 @@ extension Pipeline {
     /// Returns the reason why the lane that a submission would go to is blocked, if it is for long.
     private func longBlock(of submission: Submission, _ patience: Duration, at now: Instant) -> String? {
         // As good as never: then nothing else is looked at.
-        guard delivery.lanes.contains(where: { $0.blockedSince != nil }),
+        guard delivery.lanes.contains(where: { $0.block != nil }),
             let recipient = try? validator.recipient(of: submission).0,
-            let lane = delivery.lane(recipient.lane), let since = delivery.lanes[lane].blockedSince,
-            now.monotonicNanoseconds - since >= patience.nanoseconds
+            let lane = delivery.lane(recipient.lane), let block = delivery.lanes[lane].block,
+            now.monotonicNanoseconds - block.since >= patience.nanoseconds
         else { return nil }
-        return delivery.lanes[lane].blockedReason
+        return block.reason
     }
 }

@@ -88,8 +88,8 @@ final class GatewayWishes {
         try setLane.bind(5, record.pausedUntil)
         try setLane.bind(6, record.askedUntil)
         try setLane.bind(7, Int64(record.failures))
-        try setLane.bind(8, record.blockedReason)
-        if let since = record.blockedSince { try setLane.bind(9, since) } else { try setLane.bind(9, nil) }
+        try setLane.bind(8, record.block?.reason)
+        if let since = record.block?.since { try setLane.bind(9, since) } else { try setLane.bind(9, nil) }
         try setLane.run()
     }
 
@@ -101,8 +101,8 @@ final class GatewayWishes {
                 writtenAt: allLanes.integer(2), pausedAt: allLanes.integer(3),
                 pausedUntil: allLanes.integer(4), askedUntil: allLanes.integer(5),
                 failures: Int(clamping: allLanes.integer(6)),
-                blockedReason: allLanes.isNull(7) ? nil : allLanes.text(7),
-                blockedSince: allLanes.isNull(8) ? nil : allLanes.integer(8))
+                block: allLanes.isNull(7)
+                    ? nil : LaneBlock(reason: allLanes.text(7), since: allLanes.integer(8)))
         }
         return found
     }
