@@ -164,7 +164,7 @@ package struct Pipeline: ~Copyable, Sendable {
                     submittedAt: now.monotonicNanoseconds
                         - max(0, now.unixMilliseconds - row.acceptedAt) * 1_000_000,
                     deadline: late.deadline(row.expiresAt, within: Validator.longestMilliseconds),
-                    doubtedEnd: wallClock.isDoubted ? row.expiresAt : 0, attempts: row.attempts,
+                    attempts: row.attempts, doubtedEnd: wallClock.isDoubted ? row.expiresAt : nil,
                     isUrgent: row.isUrgent))
             delivery.number(slot, row.sequence)
             lastSequence = max(lastSequence, row.sequence)

@@ -249,7 +249,7 @@ extension Pipeline {
             Delivery.Entry(
                 token: row.token, lane: lane, size: row.size, submittedAt: submittedAt,
                 deadline: late.deadline(row.expiresAt, within: Validator.longestMilliseconds),
-                doubtedEnd: wallClock.isDoubted ? row.expiresAt : 0, attempts: row.attempts,
+                attempts: row.attempts, doubtedEnd: wallClock.isDoubted ? row.expiresAt : nil,
                 isUrgent: row.isUrgent, isShelved: true, body: found.notification))
         delivery.number(slot, row.sequence)
         bodyBytes += row.size

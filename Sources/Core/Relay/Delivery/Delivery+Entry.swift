@@ -2,11 +2,12 @@ extension Delivery {
     mutating func setShelved(_ slot: Slot) { change(slot) { $0.isShelved = true } }
     mutating func setBody(_ body: Notification?, of slot: Slot) { change(slot) { $0.body = body } }
 
-    /// Settles a deadline anew: the clock is doubted less, or no longer.
+    /// Settles a deadline anew if it was made while the clock was doubted: it is doubted less, or no longer.
     mutating func settleDeadline(of slot: Slot, by now: Instant, isFinal: Bool) {
+        guard let end = entries[slot].doubtedEnd else { return }
         change(slot) {
-            $0.deadline = now.deadline($0.doubtedEnd, within: Validator.longestMilliseconds)
-            if isFinal { $0.doubtedEnd = 0 }
+            $0.deadline = now.deadline(end, within: Validator.longestMilliseconds)
+            if isFinal { $0.doubtedEnd = nil }
         }
     }
 
@@ -30,8 +31,6 @@ extension Delivery {
         var submittedAt: Int64
         /// Monotonic nanoseconds at which it expires: a wall clock that jumps ends nothing and keeps nothing.
         var deadline: Int64
-        /// The time that the deadline was made of while the clock was doubted (ms since 1970); 0: it was not.
-        var doubtedEnd: Int64 = 0
         var attempts = 0
         /// The time when the app last registered the token, in milliseconds since 1970; 0: not known, as for
         /// all from before the start.
@@ -40,6 +39,9 @@ extension Delivery {
         var notBefore: Int64 = 0
         /// How often in a row the gateway gave it back unhandled.
         var returns = 0
+        /// The time that the deadline was made of while the clock was doubted (ms since 1970); `nil`: it was not.
+        /// The flags behind it share its last word: elsewhere an optional makes each entry larger.
+        var doubtedEnd: Int64?
         var isUrgent: Bool
         /// Whether the outbox has it in its backlog, or will.
         var isShelved = false

@@ -26,7 +26,7 @@ extension Pipeline {
     private mutating func doubtLess(at now: Instant) {
         guard wallClock.doubtLess() else { return }
         let late = wallClock.lateInstant(at: now)
-        for slot in delivery.entries.indices where delivery.entries[slot].doubtedEnd > 0 {
+        for slot in delivery.entries.indices {
             delivery.settleDeadline(of: slot, by: late, isFinal: !wallClock.isDoubted)
         }
     }
