@@ -14,12 +14,8 @@ final class GatewayConnection {
     typealias Completion = @EventLoop (ExchangeEnd, GatewayConnection) -> Void
 
     @exclusivity(unchecked) private(set) var life: ConnectionLife
-    /// The version of HTTP; `nil` until it is known.
-    private(set) var version: HTTPVersion?
     /// Requests sent over it, of whatever end.
     private(set) var requests = 0
-    /// Whether the connection stood once: TCP and TLS worked.
-    private(set) var wasEstablished = false
 
     /// Whether there are other credentials since it was opened.
     var isOutdated = false
@@ -28,16 +24,10 @@ final class GatewayConnection {
     private var starvedSince: Int64?
 
     private weak var owner: (any ConnectionOwner)?
-    private let url: GatewayURL
-    private let egress: Egress
-    private let presumed: HTTPVersion
-    private var stream: Stream?
-    private var tls: TLSSession?
-    private var session: (any HTTPClientSession)?
+    private var state = State.connecting
     private let flushSoon = EndOfTurn()
     private let timer = Timer()
     private var plain: [UInt8] = []
-    private var hasEnded = false
 
     // Lent to nobody, as `Stream.output`.
     @exclusivity(unchecked) private var pending = PendingRequests()
@@ -47,14 +37,31 @@ final class GatewayConnection {
     private static let longestOutput = 262_144
     /// Bytes of room that a connection keeps while it has work.
     private static let burst = 1 << 20
-    /// Bytes that are sealed and sent at once: with the frame that exceeds them mostly one record of TLS.
-    private static let batch = 15_360
+    /// Bytes that are sealed at once.
+    private static let batch = 65_536
 
     enum HTTPVersion: Equatable {
         case http1
         case http2
         /// None: frames of the peers' protocol.
         case peer(BisqNetwork)
+    }
+
+    /// How far the connection has come. The type can't be copied: reading one part of a channel retains no
+    /// other.
+    private enum State: ~Copyable {
+        case connecting
+        case speaking(Channel)
+        case ended(wasEstablished: Bool)
+    }
+
+    /// The parts of a connection that stands: TCP and TLS worked.
+    private struct Channel {
+        let stream: Stream
+        /// The TLS session; `nil` for plain HTTP.
+        let tls: TLSSession?
+        let version: HTTPVersion
+        let session: any HTTPClientSession
     }
 
     /// Begins to connect.
@@ -67,17 +74,17 @@ final class GatewayConnection {
         needsProof: Bool, limits: ConnectionLife.Limits, lookUp: @escaping Dial.Lookup = Dial.systemLookup,
         owner: any ConnectionOwner
     ) {
-        self.url = url
-        self.egress = egress
         self.owner = owner
-        presumed = version
         life = ConnectionLife(limits: limits, needsProof: needsProof, at: EventLoop.monotonicNanoseconds)
         flushSoon.action = { [unowned self] in flush() }
         timer.action = { [unowned self] in check() }
-        Task { await connect(context, lookUp) }
+        Task { await connect(to: url, by: egress, context, lookUp, presuming: version) }
     }
 
-    private func connect(_ context: TLSContext?, _ lookUp: Dial.Lookup) async {
+    private func connect(
+        to url: GatewayURL, by egress: Egress, _ context: TLSContext?, _ lookUp: Dial.Lookup,
+        presuming version: HTTPVersion
+    ) async {
         let way: Dial.Way
         do throws(ConnectionEnd) {
             way = try await Dial.open(
@@ -86,50 +93,73 @@ final class GatewayConnection {
             return end(error)
         }
         guard !hasEnded else { return way.stream.close() }
-        stream = way.stream
-        tls = way.tls
-        wasEstablished = true
         // There are few of those that are kept, and what they send comes in bursts.
         way.stream.keptOutputCapacity =
             life.limits.rest == nil ? GatewayConnection.burst : GatewayConnection.longestOutput
-        switch way.tls?.negotiatedProtocol {
-        case "h2": speak(.http2)
-        case "http/1.1": speak(.http1)
-        case _: speak(presumed)
-        }
+        let negotiated: HTTPVersion =
+            switch way.tls?.negotiatedProtocol {
+            case "h2": .http2
+            case "http/1.1": .http1
+            case _: version
+            }
+        let session = negotiated.session(host: url.authority)
+        state = .speaking(Channel(stream: way.stream, tls: way.tls, version: negotiated, session: session))
         life.received(at: EventLoop.monotonicNanoseconds)
-        session?.receive(way.unread.span.bytes)
+        session.receive(way.unread.span.bytes)
         way.stream.handler = self
         way.stream.resumeReading()
-        takeEvents()
+        takeEvents(of: session)
         check()
         flushSoon.schedule()
     }
 
-    private func speak(_ version: HTTPVersion) {
-        self.version = version
-        switch version {
-        case .http1: session = HTTP1ClientSession(host: url.authority)
-        case .peer(let network): session = PeerClientSession(network)
-        case .http2:
-            // Nothing is sent before the gateway's SETTINGS have come.
-            session = HTTP2ClientSession(presumedStreams: 1, keeping: GatewayAnswer.fields)
+    // MARK: State
+
+    private var channel: Channel? {
+        switch state {
+        case .connecting: nil
+        case .speaking(let channel): channel
+        case .ended: nil
         }
     }
+
+    private var hasEnded: Bool {
+        switch state {
+        case .connecting: false
+        case .speaking: false
+        case .ended: true
+        }
+    }
+
+    /// Whether the connection stood once: TCP and TLS worked.
+    var wasEstablished: Bool {
+        switch state {
+        case .connecting: false
+        case .speaking: true
+        case .ended(let wasEstablished): wasEstablished
+        }
+    }
+
+    /// The version of HTTP; `nil` until it is known, and after the end.
+    var version: HTTPVersion? { channel?.version }
 
     // MARK: Requests
 
     /// The number of further requests that the connection takes now.
     var room: Int {
-        guard let session, let stream, stream.unsentBytes < GatewayConnection.longestOutput else { return 0 }
+        guard let session = channel?.session, let stream = channel?.stream,
+            stream.unsentBytes < GatewayConnection.longestOutput
+        else { return 0 }
         return life.room(freeStreams: session.freeStreams)
     }
 
-    var isFull: Bool { session.map { life.isFull(freeStreams: $0.freeStreams) } ?? false }
+    var isFull: Bool { (channel?.session).map { life.isFull(freeStreams: $0.freeStreams) } ?? false }
 
     /// Sends a request; ``room`` must be above 0. `completion` is called once, and not before the loop's next turn.
     func send(_ head: HTTP2Headers, body: [UInt8], completion: @escaping Completion) {
-        guard let session else { preconditionFailure("a request for a connection that is not open") }
+        guard let session = channel?.session else {
+            preconditionFailure("a request for a connection that is not open")
+        }
         let now = EventLoop.monotonicNanoseconds
         requests += 1
         let tag = pending.add(completion, at: now)
@@ -171,8 +201,7 @@ final class GatewayConnection {
         request.completion(end, self)
     }
 
-    private func takeEvents() {
-        guard let session else { return }
+    private func takeEvents(of session: any HTTPClientSession) {
         let now = EventLoop.monotonicNanoseconds
         var isNews = false
         session.takeEvents { event in
@@ -208,13 +237,13 @@ final class GatewayConnection {
         expireRequests(at: now)
         if room > 0 || life.inFlight > 0 { starvedSince = nil }
         if life.inFlight == 0 {
-            stream?.dropSpareRoom()
-            tls?.dropSpareRoom()
+            channel?.stream.dropSpareRoom()
+            channel?.tls?.dropSpareRoom()
         }
         switch life.check(at: now, isSpare: owner?.isSpare(self) ?? false, starvedSince: starvedSince) {
         case .wait(let until): wait(until: until, at: now)
         case .ping:
-            session?.ping()
+            channel?.session.ping()
             flushSoon.schedule()
             wait(until: now + life.limits.ping.nanoseconds, at: now)
         case .end(let reason): end(ConnectionEnd(reason))
@@ -232,7 +261,7 @@ final class GatewayConnection {
         for tag in pending.tags(sentUntil: now - life.limits.request.nanoseconds) {
             guard let request = pending.giveUp(tag) else { continue }
             life.timedOut(sentAt: request.sentAt)
-            session?.cancel(tag: tag)
+            channel?.session.cancel(tag: tag)
             complete(request, .unclear(reason: "AnswerTimeout"), at: now)
             flushSoon.schedule()
         }
@@ -241,39 +270,29 @@ final class GatewayConnection {
     // MARK: Bytes
 
     private func flush() {
-        guard !hasEnded, let stream else { return }
-        var hasMore = session != nil
-        while hasMore, let session {
-            hasMore = false
-            if let tls {
+        guard let channel else { return }
+        let (stream, session) = (channel.stream, channel.session)
+        if let tls = channel.tls {
+            var hasMore = true
+            while hasMore {
                 plain.removeAll(keepingCapacity: true)
                 hasMore = session.takeOutput(into: &plain, upTo: GatewayConnection.batch)
                 tls.write(plain.span.bytes)
-                if hasMore { stream.write { tls.takeOutput(into: &$0) } }
-            } else {
-                stream.write {
-                    hasMore = session.takeOutput(into: &$0, upTo: $0.count + GatewayConnection.batch)
-                }
             }
-            if hasMore { stream.drain() }
+            if tls.hasOutput { stream.write { tls.takeOutput(into: &$0) } }
+        } else {
+            stream.write { while session.takeOutput(into: &$0, upTo: $0.count + GatewayConnection.batch) {} }
         }
-        if let tls, tls.hasOutput { stream.write { tls.takeOutput(into: &$0) } }
-        takeEvents()
+        takeEvents(of: session)
     }
 
     private func end(_ reason: ConnectionEnd) {
         guard !hasEnded else { return }
-        hasEnded = true
+        let channel = channel
+        state = .ended(wasEstablished: channel != nil)
         timer.stop()
         life.drain()
-        tls?.close()
-        if let stream {
-            stream.handler = nil
-            if let tls, tls.hasOutput { stream.write { tls.takeOutput(into: &$0) } }
-            stream.closeWhenFlushed()
-        }
-        session?.streamEnded()
-        takeEvents()
+        if let channel { close(channel) }
         // What the session never had or never gave back.
         let now = EventLoop.monotonicNanoseconds
         for tag in pending.tags(sentUntil: now) {
@@ -281,26 +300,37 @@ final class GatewayConnection {
         }
         owner?.connectionEnded(self, reason)
     }
+
+    private func close(_ channel: Channel) {
+        channel.tls?.close()
+        channel.stream.handler = nil
+        if let tls = channel.tls, tls.hasOutput { channel.stream.write { tls.takeOutput(into: &$0) } }
+        channel.stream.closeWhenFlushed()
+        channel.session.streamEnded()
+        takeEvents(of: channel.session)
+    }
 }
 
 extension GatewayConnection: StreamHandler {
     func stream(_ stream: Stream, received bytes: RawSpan) {
+        guard let channel else { return }
+        let session = channel.session
         life.received(at: EventLoop.monotonicNanoseconds)
-        if let tls {
-            tls.receive(bytes) { session?.receive($0) }
+        if let tls = channel.tls {
+            tls.receive(bytes) { session.receive($0) }
             switch tls.state {
             case .handshaking, .open: break
             case .closed:
-                takeEvents()
+                takeEvents(of: session)
                 return end(.broken(reason: "closed by the gateway"))
             case .failed(let error):
-                takeEvents()
+                takeEvents(of: session)
                 return end(ConnectionEnd(error))
             }
         } else {
-            session?.receive(bytes)
+            session.receive(bytes)
         }
-        takeEvents()
+        takeEvents(of: session)
         flushSoon.schedule()
     }
 
@@ -308,8 +338,10 @@ extension GatewayConnection: StreamHandler {
 
     func stream(_ stream: Stream, ended streamEnd: StreamEnd) {
         // An answer may reach as far as the stream's end.
-        session?.streamEnded()
-        takeEvents()
+        if let session = channel?.session {
+            session.streamEnded()
+            takeEvents(of: session)
+        }
         end(life.phase == .draining ? .finished(reason: "\(streamEnd)") : .broken(reason: "\(streamEnd)"))
     }
 }

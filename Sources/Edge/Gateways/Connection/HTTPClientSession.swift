@@ -40,6 +40,19 @@ protocol HTTPClientSession: AnyObject {
     func takeEvents(_ take: (ExchangeEvent) -> Void)
 }
 
+extension GatewayConnection.HTTPVersion {
+    /// Returns a new session with this host.
+    func session(host: String) -> any HTTPClientSession {
+        switch self {
+        case .http1: HTTP1ClientSession(host: host)
+        case .peer(let network): PeerClientSession(network)
+        case .http2:
+            // Nothing is sent before the gateway's SETTINGS have come.
+            HTTP2ClientSession(presumedStreams: 1, keeping: GatewayAnswer.fields)
+        }
+    }
+}
+
 /// A session that gathers its output and its events until they are taken.
 protocol GatheringClientSession: HTTPClientSession {
     /// The bytes to be sent.
