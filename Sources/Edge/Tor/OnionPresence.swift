@@ -13,13 +13,13 @@ package final class OnionPresence {
     /// Called whenever clients can find a neighbour of ``OnionForm/neighbours``.
     package var onNeighbour: (@EventLoop (OnionAddress) -> Void)?
     /// The node's address, known from the return of ``start(_:beside:)`` on.
-    package var address: OnionAddress? { key?.address }
+    package private(set) var address: OnionAddress?
     /// The place at which tor takes SOCKS connections, while there is a tor that does.
-    package private(set) var socks: Endpoint?
+    package var socks: Endpoint? { attachment?.socks }
     /// The figures of tor and the service, for whoever shows them.
     package var figures: TorFigures {
         var figures = counted
-        figures.isConnected = link != nil
+        figures.isConnected = attachment != nil
         figures.take(circuits)
         figures.selfDial = watch.selfDial.figures
         return figures
@@ -29,13 +29,13 @@ package final class OnionPresence {
     package var isCutOff: Bool { watch.selfDial.isFailing && figures.isLonely }
 
     private let settings: Settings
-    private var ports: [VirtualPort] = []
     var form: OnionForm
     let log: Logger
     let presenceLog: PresenceLog
-    private var key: OnionKey?
-    private(set) var link: TorLink?
-    private(set) var service: OnionService?
+    /// The tor that has the service, or is about to get it; `nil`: there is none.
+    private var attachment: TorAttachment?
+    var link: TorLink? { attachment?.link }
+    var service: OnionService? { attachment?.service }
     private var keeper: Task<Void, Never>?
     private var isStopping = false
     private var backoff: Backoff
@@ -46,8 +46,6 @@ package final class OnionPresence {
     private var counted = TorFigures()
     var repeated = RepeatedLines()
     private(set) var circuits = CircuitBook()
-    /// The time at which the upload of the last descriptor began.
-    private var uploadBegun = ContinuousClock.now
     private var lossWaiter: UnsafeContinuation<Loss, Never>?
 
     /// The reason why the watch over a published service ends.
@@ -59,9 +57,11 @@ package final class OnionPresence {
         case amiss(OnionLoss, Mending.Step)
     }
 
-    /// The life of a link after which the next wait is the shortest.
-    private static let steadyTime = Duration.seconds(60)
-    private static let uploadInterval = Duration.seconds(2)
+    /// The parts of the service that stay the same, however often it is given to tor.
+    private struct Plan {
+        let key: OnionKey
+        let ports: [VirtualPort]
+    }
 
     package init(_ settings: Settings, log: Logger) {
         self.settings = settings
@@ -87,14 +87,15 @@ package final class OnionPresence {
     package func start(
         _ ports: [VirtualPort], beside neighbours: [NeighbourService] = []
     ) async throws(OnionPresenceError) {
-        self.ports = ports
         form.neighbours = neighbours
-        do { key = try settings.key.loadOrCreate() } catch { throw .key(error) }
+        let plan: Plan
+        do { plan = Plan(key: try settings.key.loadOrCreate(), ports: ports) } catch { throw .key(error) }
+        address = plan.key.address
         let end = ContinuousClock.now + settings.startTime
         var isToldToWait = false
         while true {
             do {
-                try await establish()
+                try await establish(plan)
                 break
             } catch {
                 guard !isStopping else { return }
@@ -108,7 +109,7 @@ package final class OnionPresence {
         }
         guard !isStopping else { return }
         watch.start()
-        keeper = Task { [weak self] in await self?.keep() }
+        keeper = Task { [weak self] in await self?.keep(plan) }
     }
 
     /// Takes the service back, so that no new client comes, then lets go of tor; ends a tor of our own.
@@ -117,7 +118,7 @@ package final class OnionPresence {
         isStopping = true
         watch.stop()
         keeper?.cancel()
-        if link != nil { try? await service?.withdraw() }
+        try? await service?.withdraw()
         if let link { _ = await link.close(because: .closed) }
         lose(.connection(.closed))
         await keeper?.value
@@ -129,7 +130,7 @@ package final class OnionPresence {
     // MARK: One service on one connection
 
     /// Connects to tor and publishes the service: from nothing to ADD_ONION's answer.
-    private func establish() async throws(OnionLoss) {
+    private func establish(_ plan: Plan) async throws(OnionLoss) {
         let link: TorLink
         switch settings.source {
         case .running(let endpoint, let credentials, _):
@@ -139,13 +140,14 @@ package final class OnionPresence {
             counted.torStarts += 1
         }
         guard !isStopping else { throw await link.close(because: .closed) }
-        self.link = link
+        attachment = TorAttachment(link)
         link.connection.onEnd = { [weak self] error in self?.lose(.connection(error)) }
         link.connection.mayRest = { [weak self] in self?.knowsAllButCircuits ?? false }
         do {
-            socks = try await socks(of: link)
+            let socks = try await socks(of: link)
+            attachment?.socks = socks
             if form.directory != nil, link.process == nil { try await forgetFormerService(on: link) }
-            try await publish(on: link)
+            try await publish(plan, on: link)
         } catch {
             throw await drop(link, because: error)
         }
@@ -156,12 +158,10 @@ package final class OnionPresence {
         return try await link.socksEndpoint(within: settings.heartbeatDeadline)
     }
 
-    private func publish(on link: TorLink) async throws(ControlError) {
-        guard let key else { preconditionFailure("published before start") }
+    private func publish(_ plan: Plan, on link: TorLink) async throws(ControlError) {
         let service = try await OnionService.publish(
-            key: key, ports: ports, as: form, on: link.connection)
-        self.service = service
-        uploadBegun = .now
+            key: plan.key, ports: plan.ports, as: form, on: link.connection)
+        attachment?.serve(service, at: .now)
         counted.publications += 1
         counted.bootstrap = service.publication.bootstrap
         service.onChange = { [weak self] state in self?.enter(state) }
@@ -171,9 +171,7 @@ package final class OnionPresence {
     }
 
     private func drop(_ link: TorLink, because error: ControlError) async -> OnionLoss {
-        self.link = nil
-        service = nil
-        socks = nil
+        attachment = nil
         circuits = CircuitBook()
         watch.disconnected()
         return await link.close(because: error)
@@ -181,57 +179,52 @@ package final class OnionPresence {
 
     // MARK: Keeping it
 
-    private func keep() async {
-        var begun = ContinuousClock.now
+    private func keep(_ plan: Plan) async {
         while !isStopping {
             let loss = await nextLoss()
             guard !isStopping, let link else { return }
             switch loss {
             case .form:
-                await reform(on: link)
+                await reform(plan, on: link)
             case .amiss(let loss, .publishAgain):
                 enter(.lost(loss))
                 log.notice("onion.republishing", metadata: ["reason": "\(loss)"])
-                await publishAgain(on: link)
+                await publishAgain(plan, on: link)
             case .amiss(let loss, .restartTor):
                 enter(.lost(loss))
                 log.notice("tor.restarting", metadata: ["reason": "\(loss)"])
                 await link.endTor()
                 _ = await drop(link, because: .closed)
-                await establishAgain()
-                begun = .now
+                await establishAgain(plan)
             case .connection(let error):
-                if ContinuousClock.now - begun > Self.steadyTime { backoff.reset() }
+                if attachment?.isSteady(at: .now) ?? false { backoff.reset() }
                 enter(.lost(await drop(link, because: error)))
-                await establishAgain()
-                begun = .now
+                await establishAgain(plan)
             }
         }
     }
 
-    private func reform(on link: TorLink) async {
+    private func reform(_ plan: Plan, on link: TorLink) async {
         let rotates = service?.letsIn(moreThan: form) ?? false
         do {
             if rotates { try await shutOut(on: link) }
-            // Directories refuse a descriptor of the same second as the one that they have, and tor doesn't try again
-            // soon.
-            await pause(max(.zero, uploadBegun + Self.uploadInterval - .now))
+            await pause(attachment?.pauseBeforeUpload(at: .now) ?? .zero)
             if !rotates { try await service?.makeWay() }
-            try await publish(on: link)
+            try await publish(plan, on: link)
         } catch {
             link.connection.close()
             lose(.connection(error))
         }
     }
 
-    private func publishAgain(on link: TorLink) async {
+    private func publishAgain(_ plan: Plan, on link: TorLink) async {
         do {
             do throws(ControlError) {
                 try await service?.withdraw()
             } catch .refused {
                 // Tor has lost it already.
             }
-            try await publish(on: link)
+            try await publish(plan, on: link)
         } catch {
             // With its end the connection takes the service along, and everything begins anew.
             link.connection.close()
@@ -239,12 +232,12 @@ package final class OnionPresence {
         }
     }
 
-    private func establishAgain() async {
+    private func establishAgain(_ plan: Plan) async {
         while !isStopping {
             await pause(backoff.next(using: &random))
             guard !isStopping else { return }
             do {
-                return try await establish()
+                return try await establish(plan)
             } catch {
                 guard !isStopping else { return }
                 enter(.lost(error))
@@ -271,11 +264,11 @@ package final class OnionPresence {
         await service?.prepareCall(afresh: settings.source.isOurs, within: settings.heartbeatDeadline)
         // It may have come or gone since the start.
         guard let socks = try? await socks(of: link) else {
-            self.socks = nil
+            attachment?.socks = nil
             if !settings.source.isOurs { presenceLog.hasNoSocks() }
             return nil
         }
-        self.socks = socks
+        attachment?.socks = socks
         return SelfDialRoute(socks: socks, address: address)
     }
 
@@ -330,7 +323,7 @@ package final class OnionPresence {
         presenceLog.tell(event, isOurs: settings.source.isOurs)
         watch.take(event)
         switch event {
-        case .descriptor(let event) where event.action == .upload: uploadBegun = .now
+        case .descriptor(let event) where event.action == .upload: attachment?.uploadBegins(at: .now)
         case .reloaded:
             if let service, !service.has(form) { lose(.form) }
         case .bootstrap, .circuit, .circuitEstablished, .circuitNotEstablished, .descriptor,
