@@ -165,7 +165,7 @@ package final class OnionPresence {
         counted.publications += 1
         counted.bootstrap = service.publication.bootstrap
         service.onChange = { [weak self] state in self?.enter(state) }
-        service.onEvent = { [weak self] event in self?.tell(event) }
+        service.onEvent = { [weak self] event in self?.take(event) }
         service.onNeighbour = { [weak self] address in self?.onNeighbour?(address) }
         enter(service.state)
     }
@@ -296,7 +296,7 @@ package final class OnionPresence {
         try? await Task.sleep(for: time)  // ends early when cancelled by stop()
     }
 
-    // MARK: Telling
+    // MARK: Events
 
     private func enter(_ state: OnionState) {
         guard state != self.state else { return }
@@ -310,17 +310,17 @@ package final class OnionPresence {
         if state == .stopped, !before.isPublished {
             // Nothing was withdrawn.
         } else if before.word != state.word || state.word == "lost" {
-            presenceLog.tell(state)
+            presenceLog.write(state)
         }
         onChange?(state)
     }
 
-    private func tell(_ event: ControlEvent) {
+    private func take(_ event: ControlEvent) {
         // There are many of them, and they are for the book alone.
-        if case .circuit(let circuit) = event { return tell(circuit) }
+        if case .circuit(let circuit) = event { return take(circuit) }
         let now = EventLoop.unixMilliseconds
         counted.take(event, of: address?.serviceID, at: now, clockOffset: EventLoop.wallClockOffset)
-        presenceLog.tell(event, isOurs: settings.source.isOurs)
+        presenceLog.write(event, isOurs: settings.source.isOurs)
         watch.take(event)
         switch event {
         case .descriptor(let event) where event.action == .upload: attachment?.uploadBegins(at: .now)
@@ -332,7 +332,7 @@ package final class OnionPresence {
         }
     }
 
-    private func tell(_ circuit: CircuitEvent) {
+    private func take(_ circuit: CircuitEvent) {
         guard circuits.take(circuit, of: address?.serviceID, isNeighbour: form.hasNeighbour),
             !watch.selfDial.isCalling
         else { return }

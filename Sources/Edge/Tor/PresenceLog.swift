@@ -4,7 +4,7 @@ import Logging
 struct PresenceLog {
     let log: Logger
 
-    func tell(_ state: OnionState) {
+    func write(_ state: OnionState) {
         switch state {
         case .connecting: break  // Only ever the first.
         case .bootstrapping(let progress, let summary):
@@ -16,7 +16,7 @@ struct PresenceLog {
         }
     }
 
-    func tell(_ event: ControlEvent, isOurs: Bool) {
+    func write(_ event: ControlEvent, isOurs: Bool) {
         switch event {
         case .clockSkew(let seconds):
             log.warning(

@@ -56,9 +56,9 @@ import Testing
 
     @Test func aClockBeyondAllSenseIsToldAndEndsNothing() {
         // What nobody logs is not even computed.
-        let words = PresenceLog(log: Logger(label: "test") { StreamLogHandler.standardError(label: $0) })
+        let log = PresenceLog(log: Logger(label: "test") { StreamLogHandler.standardError(label: $0) })
         for seconds in [Int.min, .max] {
-            words.tell(.clockSkew(seconds: seconds), isOurs: true)
+            log.write(.clockSkew(seconds: seconds), isOurs: true)
             let skew = ClockSkew(reported: seconds, offset: .min)
             for offset in [Int64.min, -1, 0, .max] { _ = skew.seconds(at: offset) }
         }
