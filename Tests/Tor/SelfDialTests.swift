@@ -170,7 +170,7 @@ import Testing
         try await EventLoop.until { isAsked.value }
         selfDial.pause()
         isLost.value = true
-        try await EventLoop.until { !selfDial.isCalling }
+        try await EventLoop.until { !selfDial.isCalling(at: .now) }
         #expect(selfDial.figures == SelfDialFigures())
     }
 

@@ -142,7 +142,7 @@ package final class OnionPresence {
         guard !isStopping else { throw await link.close(because: .closed) }
         attachment = TorAttachment(link)
         link.connection.onEnd = { [weak self] error in self?.lose(.connection(error)) }
-        link.connection.mayRest = { [weak self] in self?.knowsAllButCircuits ?? false }
+        link.connection.mayRest = { [weak self] in self?.knowsAllButCircuits(at: .now) ?? false }
         do {
             let socks = try await socks(of: link)
             attachment?.socks = socks
@@ -334,7 +334,7 @@ package final class OnionPresence {
 
     private func take(_ circuit: CircuitEvent) {
         guard circuits.take(circuit, of: address?.serviceID, isNeighbour: form.hasNeighbour),
-            !watch.selfDial.isCalling
+            !watch.selfDial.isCalling(at: .now)
         else { return }
         counted.lastClient = EventLoop.unixMilliseconds
         counted.lastClientInstant = EventLoop.monotonicNanoseconds

@@ -9,5 +9,7 @@ extension OnionPresence {
 
     /// Whether tor has nothing to say soon that changes anything: the service is known, and no client has to be recognized
     /// as the node itself.
-    var knowsAllButCircuits: Bool { state.isPublished && !watch.selfDial.isCalling }
+    func knowsAllButCircuits(at now: ContinuousClock.Instant) -> Bool {
+        state.isPublished && !watch.selfDial.isCalling(at: now)
+    }
 }

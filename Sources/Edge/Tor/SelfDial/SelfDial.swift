@@ -12,9 +12,11 @@ import Reactor
 final class SelfDial {
     private(set) var figures = SelfDialFigures()
     /// Whether clients of which tor tells now may be the node itself: circuits are told up to a second late.
-    var isCalling: Bool { isCallingOwn || isCallingFront || .now - lastReached < .seconds(2) }
-    /// The time at which a call came through last.
-    private var lastReached = ContinuousClock.now - .seconds(2)
+    func isCalling(at now: ContinuousClock.Instant) -> Bool {
+        isCallingOwn || isCallingFront || lastReached.map { now - $0 < .seconds(2) } ?? false
+    }
+    /// The time at which a call came through last; `nil`: none has.
+    private var lastReached: ContinuousClock.Instant?
     private var isCallingOwn = false
     private var isCallingFront = false
     /// Whether calls say anything: `false` when there is no way to make them.
@@ -45,7 +47,8 @@ final class SelfDial {
     private var hasSocks = true
     /// A call says nothing of a service that was published after its begin.
     private var round = 0
-    private var lastCall = ContinuousClock.now
+    /// The time at which the last call began; `nil`: there was none.
+    private var lastCall: ContinuousClock.Instant?
 
     /// Makes the caller, which calls nothing before ``begin()``.
     ///
@@ -97,8 +100,8 @@ final class SelfDial {
     private func call() async {
         guard isActive, !isCallingOwn else { return }
         isCallingOwn = true
-        lastCall = .now
-        let begun = lastCall
+        let begun = ContinuousClock.now
+        lastCall = begun
         let round = round
         let route = await route()
         hasSocks = route != nil
@@ -218,8 +221,13 @@ final class SelfDial {
         case .ended:
             // As circuits do now and then; if each did, this would go on and on.
             keep(nil)
-            callSoon(after: max(.zero, lastCall + settings.retryPause - .now))
+            callSoon(after: pauseAfterLine(at: .now))
         }
+    }
+
+    /// Returns the pause before the call that follows the end of a line.
+    private func pauseAfterLine(at now: ContinuousClock.Instant) -> Duration {
+        lastCall.map { max(.zero, $0 + settings.retryPause - now) } ?? .zero
     }
 
     // MARK: Counting
