@@ -42,35 +42,22 @@ package final class TorClient {
         }
     }
 
-    /// The time for which a tor may do nothing before it has reached any relay.
-    private static let firstAnswer = Duration.seconds(20)
-
     private static func join(
         _ link: TorLink, within limit: Duration, onProgress: @escaping @EventLoop (Bootstrap) -> Void
     ) async throws(TorClientError) -> TorClient {
         var clock = ClockView()
-        var last: Bootstrap?
         link.connection.onEvent = { event in
             if case .clockSkew(let seconds) = event { clock.note(skew: seconds) }
         }
-        let end = ContinuousClock.now + limit
-        var changedAt = ContinuousClock.now
+        var patience = BootstrapPatience(within: limit, at: .now)
         do {
             try await link.connection.send(.setEvents(["STATUS_CLIENT", "STATUS_GENERAL"]))
             while true {
                 let reply = try await link.connection.send(.getInfo(["status/bootstrap-phase"]))
                 let bootstrap = reply["status/bootstrap-phase"].flatMap { Bootstrap(phase: $0) }
-                if let bootstrap, bootstrap != last {
-                    changedAt = .now
-                    onProgress(bootstrap)
-                }
-                last = bootstrap ?? last
+                if let bootstrap, patience.take(bootstrap, at: .now) { onProgress(bootstrap) }
                 if bootstrap?.progress == 100 { break }
-                // Before the first relay has answered there is nothing that takes long.
-                let patience = (last?.progress ?? 0) < 10 ? firstAnswer : limit
-                guard ContinuousClock.now < min(end, changedAt + patience) else {
-                    throw TorClientError.notInNetwork(last, clock)
-                }
+                if patience.isOver(at: .now) { throw TorClientError.notInNetwork(patience.last, clock) }
                 try? await Task.sleep(for: .milliseconds(200))
             }
             try await clock.ask(link.connection)
