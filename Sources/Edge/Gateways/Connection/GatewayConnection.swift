@@ -47,8 +47,7 @@ final class GatewayConnection {
         case peer(BisqNetwork)
     }
 
-    /// How far the connection has come. The type can't be copied: reading one part of a channel retains no
-    /// other.
+    /// The stage of the connection. The type can't be copied: reading one part of a channel retains no other.
     private enum State: ~Copyable {
         case connecting
         case speaking(Channel)

@@ -1,4 +1,4 @@
-/// How long a tor is waited for on its way into the network, by what it says of its bootstrap.
+/// The patience with a tor on its way into the network, by what it says of its bootstrap.
 struct BootstrapPatience {
     /// The last word of tor; `nil`: it has said nothing yet.
     private(set) var last: Bootstrap?
