@@ -35,6 +35,19 @@ package enum PrivateFile {
         try syncDirectory(directory)
     }
 
+    /// Writes a file off the loop, in place of one of its name.
+    ///
+    /// - Returns: Why it is not written; `nil`: it is on the disk.
+    @FileThread
+    package static func replace(_ path: String, with bytes: [UInt8]) -> SystemError? {
+        do throws(SystemError) {
+            try write(bytes, to: path, replacing: true)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
     /// Gives a file to root, for a group to read (mode 0640).
     package static func giveToRead(_ path: String, group: gid_t) throws(SystemError) {
         guard chown(path, 0, group) == 0, chmod(path, 0o640) == 0 else {

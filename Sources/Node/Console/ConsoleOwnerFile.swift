@@ -27,15 +27,7 @@ enum ConsoleOwnerFile {
         return kept
     }
 
-    @FileThread
-    static func write(_ kept: ConsoleEntrance.Kept, to path: String) -> SystemError? {
-        do throws(SystemError) {
-            try PrivateFile.write(kept.json.text + "\n", to: path, replacing: true)
-            return nil
-        } catch {
-            return error
-        }
-    }
+    static func text(_ kept: ConsoleEntrance.Kept) -> [UInt8] { Array((kept.json.text + "\n").utf8) }
 
     enum Fault: Error, CustomStringConvertible {
         case system(SystemError)

@@ -1,5 +1,6 @@
 import Crypto
 import Doors
+import Reactor
 
 /// Tokens for widgets, kept over restarts.
 extension NodeConsole {
@@ -27,7 +28,8 @@ extension NodeConsole {
     private func keep(_ changed: WidgetTokens) async throws(CallRefusal) {
         let before = widgets
         widgets = changed
-        guard let error = await WidgetTokenFile.write(changed, to: widgetFile) else { return }
+        guard let error = await PrivateFile.replace(widgetFile, with: WidgetTokenFile.text(changed))
+        else { return }
         log.error("console.write_failed", metadata: ["reason": "\(error)"])
         if widgets == changed { widgets = before }
         throw CallRefusal(.unavailable, "store_failed", "\(error)")

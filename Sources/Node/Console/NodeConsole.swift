@@ -52,7 +52,8 @@ final class NodeConsole {
                 ])
         }
         entry = ConsoleEntry(kept) { kept in
-            guard let error = await ConsoleOwnerFile.write(kept, to: ownerFile) else { return }
+            guard let error = await PrivateFile.replace(ownerFile, with: ConsoleOwnerFile.text(kept))
+            else { return }
             log.error("console.write_failed", metadata: ["reason": "\(error)"])
         }
         timer.action = { [unowned self] in renew() }
@@ -93,7 +94,7 @@ final class NodeConsole {
 
     private func write(_ links: [String]) async {
         let text = links.map { $0 + "\n" }.joined()
-        if let error = await NodeConsole.write(text, to: linkFile) {
+        if let error = await PrivateFile.replace(linkFile, with: Array(text.utf8)) {
             return log.error("console.write_failed", metadata: ["reason": "\(error)"])
         }
         // Somebody may have entered meanwhile.
@@ -109,16 +110,6 @@ final class NodeConsole {
     private func removeLinkFile() {
         let file = linkFile
         Task { await NodeConsole.remove(file) }
-    }
-
-    @FileThread
-    private static func write(_ text: String, to path: String) -> SystemError? {
-        do throws(SystemError) {
-            try PrivateFile.write(text, to: path, replacing: true)
-            return nil
-        } catch {
-            return error
-        }
     }
 
     @FileThread

@@ -30,17 +30,10 @@ enum WidgetTokenFile {
         return (WidgetTokens(tokens), nil)
     }
 
-    @FileThread
-    static func write(_ tokens: WidgetTokens, to path: String) -> SystemError? {
+    static func text(_ tokens: WidgetTokens) -> [UInt8] {
         let rows = tokens.tokens.map { token -> JSON in
             ["name": .string(token.name), "digest": .string(Hex.encode(token.digest))]
         }
-        do throws(SystemError) {
-            try PrivateFile.write(
-                JSON.object(["tokens": .array(rows)]).text + "\n", to: path, replacing: true)
-            return nil
-        } catch {
-            return error
-        }
+        return Array((JSON.object(["tokens": .array(rows)]).text + "\n").utf8)
     }
 }

@@ -85,20 +85,9 @@ final class NodeHistory {
 
     private func write() async {
         let text = PastText.text(upToNow(), timeline, at: EventLoop.unixMilliseconds)
-        guard text.count <= PastText.limit, let reason = await NodeHistory.write(text, to: path) else {
-            return
-        }
+        guard text.count <= PastText.limit, let reason = await PrivateFile.replace(path, with: text)
+        else { return }
         log.debug("node.history_not_saved", metadata: ["reason": "\(reason)"])
-    }
-
-    @FileThread
-    private static func write(_ text: [UInt8], to path: String) -> String? {
-        do throws(SystemError) {
-            try PrivateFile.write(text, to: path, replacing: true)
-            return nil
-        } catch {
-            return "\(error)"
-        }
     }
 
     private static var minute: Int64 { EventLoop.monotonicNanoseconds / 60_000_000_000 }

@@ -51,22 +51,12 @@ final class BoundFile {
         let due = waiting
         waiting = []
         Task {
-            if let error = await BoundFile.write(bytes, to: path) {
+            if let error = await PrivateFile.replace(path, with: bytes) {
                 log.warning("relay.note_failed", metadata: ["problem": "\(error)"])
             }
             isWriting = false
             for send in due { send(true) }
             write()
-        }
-    }
-
-    @FileThread
-    private static func write(_ bytes: [UInt8], to path: String) -> SystemError? {
-        do throws(SystemError) {
-            try PrivateFile.write(bytes, to: path, replacing: true)
-            return nil
-        } catch {
-            return error
         }
     }
 }
