@@ -138,7 +138,7 @@ package final class BisqPeer {
     /// Leaves a reply with the node, on the way back.
     package func post(
         _ request: MobileReplyRequest, deadline: Duration = .seconds(60)
-    ) async throws(PeerError) -> MobileReplyResponse {
+    ) async throws(PeerError) -> MobileNotificationResponse {
         write(.replyRequest(request))
         guard case .replyResponse(let response) = try await answer(.reply(uid: request.uid), deadline) else {
             throw .wrongAnswer

@@ -236,7 +236,7 @@ private final class SmallProxy {
             switch asked {
             case .post(let post): .replies(MobileReplies(requestUid: post.uid))
             case .fetch(let fetch):
-                .replyResponse(MobileReplyResponse(requestUid: fetch.uid, status: .stored))
+                .replyResponse(MobileNotificationResponse(requestUid: fetch.uid, status: .stored))
             }
         }
         let peer = try await BisqPeer.dial(.direct(node.endpoint))

@@ -24,7 +24,7 @@ extension BisqPeer {
 
     func peers() async throws(PeerError) -> GetPeersResponse { try await peers(deadline: theRun) }
 
-    func post(_ request: MobileReplyRequest) async throws(PeerError) -> MobileReplyResponse {
+    func post(_ request: MobileReplyRequest) async throws(PeerError) -> MobileNotificationResponse {
         try await post(request, deadline: theRun)
     }
 

@@ -40,7 +40,7 @@ import Vectors
         var fetch = MobileReplyFetch()
         (fetch.uid, fetch.acknowledged) = ("2", 1 << 40)
         let messages: [Message] = [
-            .replyRequest(post), .replyResponse(MobileReplyResponse()), .replyFetch(fetch),
+            .replyRequest(post), .replyResponse(MobileNotificationResponse()), .replyFetch(fetch),
             .replies(MobileReplies(requestUid: "3", replies: [.init(number: 1, sealed: [1])])),
             .bundle([Envelope(messageVersion: 10, message: .replyRequest(post))]),
         ]

@@ -92,7 +92,7 @@ import Wire
             (
                 #"mobile_reply_response { request_uid: "u" status: BUSY reason: "Busy" retry_after_ms: 60000 }"#,
                 .replyResponse(
-                    MobileReplyResponse(
+                    MobileNotificationResponse(
                         requestUid: "u", status: .busy, reason: "Busy", retryAfterMilliseconds: 60_000))
             ),
             (

@@ -12,7 +12,7 @@ package enum Message: Hashable, Sendable {
     case notificationRequest(MobileNotificationRequest)
     case notificationResponse(MobileNotificationResponse)
     case replyRequest(MobileReplyRequest)
-    case replyResponse(MobileReplyResponse)
+    case replyResponse(MobileNotificationResponse)
     case replyFetch(MobileReplyFetch)
     case replies(MobileReplies)
     /// One of Bisq's messages that has no use here.
@@ -79,7 +79,7 @@ package struct Envelope: Hashable, Sendable {
         case .notificationResponse(let message):
             writer.message(MobileNotificationResponse.number, message.write)
         case .replyRequest(let message): writer.message(MobileReplyRequest.number, message.write)
-        case .replyResponse(let message): writer.message(MobileReplyResponse.number, message.write)
+        case .replyResponse(let message): writer.message(MobileReplyRequest.responseNumber, message.write)
         case .replyFetch(let message): writer.message(MobileReplyFetch.number, message.write)
         case .replies(let message): writer.message(MobileReplies.number, message.write)
         case .nestedBundle, .swallowed, .unknown, .missing:

@@ -30,7 +30,7 @@ extension Envelope {
                 try reader.merged(into: message.takeNotificationResponse(), in: bytes))
         case MobileReplyRequest.number:
             message = .replyRequest(try reader.merged(into: message.takeReplyRequest(), in: bytes))
-        case MobileReplyResponse.number:
+        case MobileReplyRequest.responseNumber:
             message = .replyResponse(try reader.merged(into: message.takeReplyResponse(), in: bytes))
         case MobileReplyFetch.number:
             message = .replyFetch(try reader.merged(into: message.takeReplyFetch(), in: bytes))
@@ -165,9 +165,9 @@ extension Message {
         return if case .replyRequest(let message) = self { message } else { MobileReplyRequest() }
     }
 
-    fileprivate mutating func takeReplyResponse() -> MobileReplyResponse {
+    fileprivate mutating func takeReplyResponse() -> MobileNotificationResponse {
         defer { self = .missing }
-        return if case .replyResponse(let message) = self { message } else { MobileReplyResponse() }
+        return if case .replyResponse(let message) = self { message } else { MobileNotificationResponse() }
     }
 
     fileprivate mutating func takeReplyFetch() -> MobileReplyFetch {

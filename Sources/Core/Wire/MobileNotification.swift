@@ -30,7 +30,8 @@ package struct MobileNotificationRequest: Hashable, Sendable {
     }
 }
 
-/// The answer to a request: one at once, and one more at the end if the request asked for it.
+/// The answer to a request: one at once, and one more at the end if the request asked for it. The answer to a request to
+/// hold a reply has the same fields under another number.
 package struct MobileNotificationResponse: Hashable, Sendable {
     static let number: UInt32 = 1002
 

@@ -3,6 +3,8 @@ import Encodings
 /// Asks the node to hold one reply for whoever fetches it. Its fields are explained in `onionbell.proto`.
 package struct MobileReplyRequest: Hashable, Sendable {
     static let number: UInt32 = 1003
+    /// The number of its answer, a ``MobileNotificationResponse`` (`MobileReplyResponse` in `onionbell.proto`).
+    static let responseNumber: UInt32 = 1004
 
     @ByteText package var uid = ""
     @ByteText package var mailbox = ""
@@ -10,33 +12,6 @@ package struct MobileReplyRequest: Hashable, Sendable {
     package var sealed: [UInt8] = []
 
     package init() {}
-}
-
-/// The answer to a request to hold a reply.
-package struct MobileReplyResponse: Hashable, Sendable {
-    static let number: UInt32 = 1004
-
-    @ByteText package var requestUid = ""
-    /// The number as sent; one of ``MobileNotificationResponse/Status`` if it is known.
-    package var statusNumber: Int32 = 0
-    @ByteText package var reason = ""
-    package var retryAfterMilliseconds: Int64 = 0
-
-    package init() {}
-
-    package init(
-        requestUid: String, status: MobileNotificationResponse.Status, reason: String = "",
-        retryAfterMilliseconds: Int64 = 0
-    ) {
-        self.requestUid = requestUid
-        self.statusNumber = status.rawValue
-        self.reason = reason
-        self.retryAfterMilliseconds = retryAfterMilliseconds
-    }
-
-    package var status: MobileNotificationResponse.Status? {
-        MobileNotificationResponse.Status(rawValue: statusNumber)
-    }
 }
 
 /// Asks for the replies of a channel, and says which ones were taken.
@@ -98,17 +73,6 @@ extension MobileReplyRequest: ProtoMessage {
         try fields.string(2, &mailbox, in: bytes)
         try fields.string(3, &channel, in: bytes)
         try fields.data(4, &sealed, in: bytes)
-    }
-}
-
-extension MobileReplyResponse: ProtoMessage {
-    package mutating func list<Fields: ProtoFields>(
-        for fields: inout Fields, in bytes: Span<UInt8>
-    ) throws(Fields.Failure) {
-        try fields.string(1, &requestUid, in: bytes)
-        try fields.int32(2, &statusNumber, in: bytes)
-        try fields.string(3, &reason, in: bytes)
-        try fields.int64(4, &retryAfterMilliseconds, in: bytes)
     }
 }
 

@@ -236,7 +236,7 @@ import Wire
         async let waiting = peer.replies(to: fetch("f", by: world.address, waiting: 60_000))
         #expect(
             try await peer.post(request("p", [1, 2], by: world.address))
-                == MobileReplyResponse(requestUid: "p", status: .stored))
+                == MobileNotificationResponse(requestUid: "p", status: .stored))
         let replies = try await waiting
         #expect(replies.requestUid == "f" && replies.replies.map(\.sealed) == [[1, 2]])
         // One door's are the other's.
@@ -260,7 +260,7 @@ import Wire
         ] as [(String, [UInt8], String, String)] {
             #expect(
                 try await peer.post(request(uid, sealed, by: address))
-                    == MobileReplyResponse(requestUid: uid, status: .refused, reason: reason))
+                    == MobileNotificationResponse(requestUid: uid, status: .refused, reason: reason))
         }
         #expect(
             try await peer.replies(to: fetch("5", by: nobody, waiting: 60_000))
@@ -275,7 +275,7 @@ import Wire
         let (plain, stranger) = try await peers(world, board: false)
         #expect(
             try await stranger.post(request("7", [1], by: world.address))
-                == MobileReplyResponse(requestUid: "7", status: .refused, reason: "GatewayDisabled"))
+                == MobileNotificationResponse(requestUid: "7", status: .refused, reason: "GatewayDisabled"))
         stranger.close()
         await plain.close()
         await door.close()

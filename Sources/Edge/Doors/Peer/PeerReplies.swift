@@ -16,7 +16,7 @@ extension ReplyBoard {
                     (1...MailboxReply.longest).contains(post.sealed.count)
                 else { throw .badForm }
                 try await self.post(post.sealed, at: place)
-                return .replyResponse(MobileReplyResponse(requestUid: request.uid, status: .stored))
+                return .replyResponse(MobileNotificationResponse(requestUid: request.uid, status: .stored))
             case .fetch(let fetch):
                 guard let place = Place(channel: fetch.channel, address: fetch.mailbox) else {
                     throw .badForm
@@ -50,7 +50,7 @@ extension PeerTurn.WayBack {
         case .post:
             let wait = refusal.retryAfter.milliseconds
             return .replyResponse(
-                MobileReplyResponse(
+                MobileNotificationResponse(
                     requestUid: uid, status: wait > 0 ? .busy : .refused, reason: refusal.code,
                     retryAfterMilliseconds: wait))
         case .fetch: return .replies(MobileReplies(requestUid: uid, reason: refusal.code))
