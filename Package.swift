@@ -155,10 +155,10 @@ let package = Package(
                 "Gateways", "Tor", "Doors", "Client", "HTTP1", "JSONCoding", "Metrics", "Overview",
                 "Pointing",
                 "QR", "YAML",
-                "Programs", "CSupport", log,
+                "Programs", log,
             ]),
         .executableTarget(
-            name: "Onionbelld", dependencies: ["Node", "Programs", "CSupport"],
+            name: "Onionbelld", dependencies: ["Node", "Programs", "Reactor"],
             path: "Sources/Programs/Onionbelld",
             swiftSettings: checked,
             linkerSettings: small),
@@ -182,7 +182,7 @@ let package = Package(
             name: "OnionbellLab",
             dependencies: [
                 "Lab", "Client", "Wire", "Reactor", "Crypto", "TLS", "Tor", "JSONCoding", "QR", "Programs",
-                "CSupport", "Pointing", arguments,
+                "Pointing", arguments,
             ],
             path: "Sources/Programs/OnionbellLab", swiftSettings: checked),
 
@@ -191,7 +191,7 @@ let package = Package(
             dependencies: [
                 "Encodings", "Lab", "LabParts", "Client", "Wire", "Reactor", "Crypto", "Relay", "Dispatching",
                 "Gateways",
-                "HTTP1", "CSupport", "Doors", "Persistence", "Programs", "Tor", arguments,
+                "HTTP1", "Doors", "Persistence", "Programs", "Tor", arguments,
                 log,
                 .product(name: "Histogram", package: "hdrhistogram-swift"),
             ],

@@ -1,4 +1,3 @@
-import CSupport
 import Glibc
 import Logging
 import Programs
@@ -22,8 +21,8 @@ package enum NodeProcess {
         }
         signal(SIGPIPE, SIG_IGN)
         umask(0o077)
-        onionbell_disable_core_dumps()
-        let room = max(0, onionbell_raise_file_limit() - filesBesidesConnections)
+        ThisProcess.disableCoreDumps()
+        let room = max(0, ThisProcess.raiseFileLimit() - filesBesidesConnections)
         let level = LogLevel(settings.log.level)
         let format = LogFormat.standardError(settings.log.format, environment: environment)
         let lines = LineLogHandler.standardError(format)

@@ -1,5 +1,4 @@
 import ArgumentParser
-import CSupport
 import Lab
 import LabParts
 import Reactor
@@ -14,7 +13,7 @@ struct IdleCommand: AsyncParsableCommand {
     @Option(help: "Connections.") var peers = 10_000
 
     func run() async throws {
-        onionbell_raise_file_limit()
+        ThisProcess.raiseFileLimit()
         let crowd = await PeerCrowd()
         try await crowd.gather(peers, to: to)
         tell("\(await crowd.pongs)")

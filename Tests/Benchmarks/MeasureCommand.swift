@@ -1,5 +1,4 @@
 import ArgumentParser
-import CSupport
 import Foundation
 import Reactor
 
@@ -34,7 +33,7 @@ struct MeasureCommand: AsyncParsableCommand {
     @Option(help: "Only these rows, by the beginning of their names.") var only: [String] = []
 
     func run() async throws {
-        onionbell_raise_file_limit()
+        ThisProcess.raiseFileLimit()
         var earlier: Results?
         if let compare {
             earlier = try JSONDecoder().decode(

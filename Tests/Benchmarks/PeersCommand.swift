@@ -1,5 +1,4 @@
 import ArgumentParser
-import CSupport
 import Foundation
 import Reactor
 import Wire
@@ -26,7 +25,7 @@ struct PeersCommand: AsyncParsableCommand {
     var browsers: String?
 
     func run() async throws {
-        onionbell_raise_file_limit()
+        ThisProcess.raiseFileLimit()
         let lines = try browsers.map {
             try String(contentsOfFile: $0, encoding: .utf8).split(separator: "\n")
         }

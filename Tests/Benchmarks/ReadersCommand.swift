@@ -1,5 +1,4 @@
 import ArgumentParser
-import CSupport
 import Crypto
 import Doors
 import Encodings
@@ -22,7 +21,7 @@ struct ReadersCommand: AsyncParsableCommand {
     private static let perMailbox = 10
 
     func run() async throws {
-        onionbell_raise_file_limit()
+        ThisProcess.raiseFileLimit()
         let tokens = try makeMailboxes()
         // The node looks for new ones once a second.
         try await Task.sleep(for: .seconds(3))

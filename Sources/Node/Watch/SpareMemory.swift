@@ -1,4 +1,3 @@
-import CSupport
 import Reactor
 
 /// Gives memory back to the system: after the start what only the start needed, and after a burst what it has left free.
@@ -26,7 +25,7 @@ final class SpareMemory {
     init() { timer.action = { [unowned self] in look() } }
 
     func start() {
-        onionbell_release_unused_memory()
+        ThisProcess.releaseUnusedMemory()
         timer.start(after: SpareMemory.settling)
     }
 
@@ -50,9 +49,9 @@ final class SpareMemory {
     private static func giveBack(beyond kept: Int, isRest: Bool) -> Int {
         let resident = ProcessFigures.residentBytes
         if kept == .max || isRest {
-            onionbell_release_unused_memory()
+            ThisProcess.releaseUnusedMemory()
         } else if resident - kept > worthwhile {
-            onionbell_trim_heap()
+            ThisProcess.trimHeap()
         } else {
             return min(kept, resident)
         }

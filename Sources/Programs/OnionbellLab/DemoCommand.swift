@@ -1,5 +1,4 @@
 import ArgumentParser
-import CSupport
 import Glibc
 import Reactor
 
@@ -24,7 +23,7 @@ struct DemoCommand: AsyncParsableCommand {
     func run() async throws {
         signal(SIGPIPE, SIG_IGN)
         umask(0o077)
-        onionbell_raise_file_limit()
+        ThisProcess.raiseFileLimit()
         guard await Demo(tor: tor).run() else { throw ExitCode(1) }
     }
 }

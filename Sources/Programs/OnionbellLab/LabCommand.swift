@@ -1,5 +1,4 @@
 import ArgumentParser
-import CSupport
 import Crypto
 import Glibc
 import Lab
@@ -69,7 +68,7 @@ struct LabCommand: AsyncParsableCommand {
 
     func run() async throws {
         signal(SIGPIPE, SIG_IGN)
-        onionbell_raise_file_limit()
+        ThisProcess.raiseFileLimit()
         let directory = absolute(directory)
         guard mkdir(directory, 0o755) == 0 || errno == EEXIST else {
             printError("onionbell: \(SystemError("make directory \(directory)"))")

@@ -1,7 +1,7 @@
-import CSupport
 import Glibc
 import Node
 import Programs
+import Reactor
 
 /// `onionbelld`: the node, and nothing that only commands need.
 @main
@@ -24,7 +24,7 @@ enum Onionbelld {
     /// Begins on the main thread, since until then there is no other.
     @MainActor
     static func main() async {
-        onionbell_share_heap()
+        ThisProcess.shareHeap()
         switch StartOptions(Array(CommandLine.arguments.dropFirst())) {
         case .run(let configuration): exit(await NodeProcess.run(configuration: configuration))
         case .help: printLine(help)
