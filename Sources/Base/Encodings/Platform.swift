@@ -4,4 +4,19 @@ package enum Platform: Int32, CaseIterable, Sendable {
     /// Served by Apple's sandbox host, for apps built by their developers.
     case iosDev = 2
     case android = 3
+
+    /// The first section of a pairing token; the outbox's phone book has it too.
+    package var pairingMagic: String {
+        switch self {
+        case .ios: "iOS"
+        case .iosDev: "iOSDev"
+        case .android: "android"
+        }
+    }
+
+    package init?(pairingMagic bytes: some Sequence<UInt8>) {
+        guard let platform = Self.allCases.first(where: { bytes.elementsEqual($0.pairingMagic.utf8) })
+        else { return nil }
+        self = platform
+    }
 }

@@ -42,30 +42,12 @@ extension PairingTokenError: CustomStringConvertible {
 }
 
 extension Platform {
-    /// The first section of a pairing token.
-    package var pairingMagic: String {
-        switch self {
-        case .ios: "iOS"
-        case .iosDev: "iOSDev"
-        case .android: "android"
-        }
-    }
-
     /// The first section of what is sent to such a phone.
     package var messageMagic: MessageMagic {
         switch self {
         case .ios, .iosDev: .ios
         case .android: .android
         }
-    }
-
-    fileprivate init?(pairingMagic: Substring.UTF8View) {
-        guard
-            let platform = Self.allCases.first(where: { pairingMagic.elementsEqual($0.pairingMagic.utf8) })
-        else {
-            return nil
-        }
-        self = platform
     }
 }
 

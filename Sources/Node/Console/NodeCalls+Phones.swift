@@ -221,7 +221,7 @@ extension NodeFiles {
                 status: 201,
                 json: [
                     "number": .integer(number), "name": .string(phone.name),
-                    "platform": .string(phone.platform.stored), "model": .string(new.entry.model),
+                    "platform": .string(phone.platform.pairingMagic), "model": .string(new.entry.model),
                     "app": .string(phone.app), "length": .integer(Int64(phone.deviceToken.text.utf8.count)),
                     "address": address.map { .string($0.text) } ?? .null,
                     "stand_in": standIn.map { .string($0) } ?? .null,
@@ -291,7 +291,7 @@ extension PhoneEntry {
     fileprivate var json: JSON {
         [
             "number": .integer(phone.number), "name": .string(phone.name),
-            "platform": .string(phone.platform.stored), "app": .string(phone.app),
+            "platform": .string(phone.platform.pairingMagic), "app": .string(phone.app),
             "model": .string(model), "added": .integer(addedAt / 1000),
         ]
     }

@@ -135,7 +135,8 @@ struct NewPhone {
             return
         }
         let word = try body.text("platform", limit: 16)
-        guard let platform = Platform(stored: word), try body.optionalText("pairing_token") == nil else {
+        guard let platform = Platform(pairingMagic: word.utf8), try body.optionalText("pairing_token") == nil
+        else {
             throw CallRefusal(
                 .malformed, "bad_request",
                 "give pairing_token, or device_token and platform, which is iOS, iOSDev or android")

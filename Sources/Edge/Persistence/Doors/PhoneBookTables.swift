@@ -103,7 +103,7 @@ final class PhoneBookTables: DoorTables {
         defer { selectPhones.reset() }
         var entries: [PhoneEntry] = []
         while try selectPhones.step() {
-            guard let platform = Platform(stored: selectPhones.text(2)) else { continue }
+            guard let platform = Platform(pairingMagic: selectPhones.text(2).utf8) else { continue }
             entries.append(
                 PhoneEntry(
                     PhoneBook.Phone(
@@ -152,7 +152,7 @@ extension RegistrationFile {
                 INSERT INTO phone (name, platform, app, token, model, added_at) VALUES (?, ?, ?, ?, ?, ?) RETURNING number
                 """, on: connection)
             try insert.bind(1, entry.phone.name)
-            try insert.bind(2, entry.phone.platform.stored)
+            try insert.bind(2, entry.phone.platform.pairingMagic)
             try insert.bind(3, entry.phone.app)
             try insert.bind(
                 4, sealed: entry.phone.deviceToken.text, as: Sealed.token, of: .phone(name: entry.phone.name))
@@ -247,26 +247,6 @@ extension RegistrationFile {
         try DoorSchema.prepare(PhoneBookTables.self, on: connection)
         return try connection.transaction { () throws(StoreError) in
             try body(try PhoneBookTables(connection).book())
-        }
-    }
-}
-
-extension Platform {
-    /// The platform as the phones' pairing tokens have it.
-    package var stored: String {
-        switch self {
-        case .ios: "iOS"
-        case .iosDev: "iOSDev"
-        case .android: "android"
-        }
-    }
-
-    package init?(stored word: String) {
-        switch word {
-        case "iOS": self = .ios
-        case "iOSDev": self = .iosDev
-        case "android": self = .android
-        case _: return nil
         }
     }
 }
