@@ -19,3 +19,16 @@ package enum GatewaySetupError: Error, CustomStringConvertible {
         }
     }
 }
+
+extension TLSTrust {
+    /// Returns the context for connections to a gateway.
+    func context(
+        protocols: [String] = ["h2", "http/1.1"], credentials: TLSCredentials? = nil
+    ) throws(GatewaySetupError) -> TLSContext {
+        do throws(TLSError) {
+            return try TLSContext(trusting: self, protocols: protocols, credentials: credentials)
+        } catch {
+            throw .tls(error)
+        }
+    }
+}

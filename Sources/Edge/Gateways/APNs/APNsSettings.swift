@@ -50,10 +50,6 @@ package struct APNsSettings: Sendable {
                 throw .credentials(error)
             }
         }
-        do throws(TLSError) {
-            return try TLSContext(trusting: trust, protocols: ["h2"], credentials: shown)
-        } catch {
-            throw .tls(error)
-        }
+        return try trust.context(protocols: ["h2"], credentials: shown)
     }
 }

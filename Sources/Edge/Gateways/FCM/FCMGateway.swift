@@ -25,7 +25,7 @@ package final class FCMGateway: LinkedGateway {
     }
 
     init(_ settings: FCMSettings, limits: ConnectionLife.Limits, log: Logger) throws(GatewaySetupError) {
-        let context = try settings.context()
+        let context = try settings.trust.context()
         let url = settings.baseURL
         let tokenURL = try settings.whereTokensAre()
         authority = url.authority
@@ -59,7 +59,7 @@ package final class FCMGateway: LinkedGateway {
     /// Takes over another key of the same project, and the CA file as it is now: present connections are drained and new
     /// ones opened. The access token got by the old key serves until the new one has brought its own.
     package func use(_ settings: FCMSettings) throws(GatewaySetupError) {
-        let context = try settings.context()
+        let context = try settings.trust.context()
         tokens.use(settings.account, context)
         link.use(isSecure ? context : nil)
     }

@@ -8,7 +8,7 @@ extension FCMSettings {
     /// Sends a message with `validate_only`, which delivers nothing whatever the token is.
     @EventLoop
     func probe() async throws(GatewaySetupError) -> GatewayProbe.Finding {
-        let context = try context()
+        let context = try trust.context()
         let authorization: String
         switch try await accessToken(context) {
         case .success(let token): authorization = "Bearer \(token)"

@@ -24,14 +24,6 @@ package struct FCMSettings: Sendable {
         self.withNotification = withNotification
     }
 
-    func context() throws(GatewaySetupError) -> TLSContext {
-        do throws(TLSError) {
-            return try TLSContext(trusting: trust, protocols: ["h2", "http/1.1"])
-        } catch {
-            throw .tls(error)
-        }
-    }
-
     func whereTokensAre() throws(GatewaySetupError) -> GatewayURL {
         if let tokenURL { return tokenURL }
         do throws(GatewayURL.Fault) {

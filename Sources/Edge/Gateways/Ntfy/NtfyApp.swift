@@ -198,7 +198,7 @@ enum NtfyProbe {
     @EventLoop
     static func run(_ settings: NtfyGateway.Settings) async throws(GatewaySetupError) -> GatewayProbe.Finding
     {
-        let context = try NtfyGateway.context(settings.trust)
+        let context = try settings.trust.context()
         let topic = NtfyService.topic(of: NtfyRequest.nobody.text) ?? ""
         var head = HTTP2Headers(method: "GET", authority: settings.url.authority, path: "/\(topic)/auth")
         NtfyRequest.add(settings.login, to: &head)

@@ -58,20 +58,12 @@ final class NtfyGateway: LinkedGateway {
             GatewayLink.Settings(
                 url: url, egress: settings.egress, version: .http1, limits: limits, connections: 1,
                 sequentialConnections: login == nil ? 2 : 1, lookUp: settings.lookUp),
-            context: url.isSecure ? try NtfyGateway.context(settings.trust) : nil, log: log)
-    }
-
-    static func context(_ trust: TLSTrust) throws(GatewaySetupError) -> TLSContext {
-        do throws(TLSError) {
-            return try TLSContext(trusting: trust, protocols: ["h2", "http/1.1"])
-        } catch {
-            throw .tls(error)
-        }
+            context: url.isSecure ? try settings.trust.context() : nil, log: log)
     }
 
     /// Takes another login, and the certificate authorities as they are now.
     func use(_ settings: Settings) throws(GatewaySetupError) {
-        link.use(url.isSecure ? try NtfyGateway.context(settings.trust) : nil)
+        link.use(url.isSecure ? try settings.trust.context() : nil)
         login = settings.login
         refusals = LoneRefusals()
     }

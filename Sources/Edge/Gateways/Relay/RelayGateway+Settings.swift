@@ -26,11 +26,7 @@ extension RelayGateway {
         setup: .seconds(60), unanswered: .seconds(90), request: .seconds(60), inFlight: 1, rest: .seconds(3))
 
     static func context(_ trust: TLSTrust) throws(GatewaySetupError) -> TLSContext {
-        do throws(TLSError) {
-            return try TLSContext(trusting: trust, protocols: ["http/1.1"])
-        } catch {
-            throw .tls(error)
-        }
+        try trust.context(protocols: ["http/1.1"])
     }
 
     /// The outcome of a notification that waits for the upstream that may have it already.

@@ -154,15 +154,7 @@ package struct WebPushApp: ConfiguredApp {
             throw CredentialFault(key: "", problem: "\(keyFile): \(error)")
         }
         let trust = try trust(in: caFile, by: file)
-        let context = try setUp { () throws(GatewaySetupError) in
-            do throws(TLSError) {
-                return try TLSContext(
-                    trusting: trust, protocols: ["h2", "http/1.1"])
-            } catch {
-                throw .tls(error)
-            }
-        }
-        return (key, context)
+        return (key, try setUp { () throws(GatewaySetupError) in try trust.context() })
     }
 
     package static func advice(for reason: String) -> String? {
