@@ -23,8 +23,8 @@ struct TorOptions: ParsableArguments {
 
     /// Returns the tor that the options name.
     ///
-    /// - Parameter directory: The directory in which a tor of the command's own keeps what it knows.
-    func source(keptIn directory: String) throws -> WatchTor.Source {
+    /// - Parameter directory: The directory in which a tor of the command's own keeps what it knows; `nil`: nowhere.
+    func source(keptIn directory: String? = nil) throws -> WatchTor.Source {
         guard let proxy = Endpoint(socks) else {
             throw fail("--socks must be ADDRESS:PORT or unix:PATH", status: 64)
         }

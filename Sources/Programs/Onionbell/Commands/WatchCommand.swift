@@ -40,18 +40,7 @@ struct WatchCommand: AsyncParsableCommand {
     @Option(help: "The Bisq network of the node.")
     var network = BisqNetwork.mainnet
 
-    @Option(help: ArgumentHelp("Tor's SOCKS port.", valueName: "address:port"))
-    var socks = "127.0.0.1:9050"
-
-    @Option(
-        help: ArgumentHelp("Start this tor program, and use it instead of --socks.", valueName: "program"))
-    var tor: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "The configuration of that tor; by default the one installed with the program.", valueName: "file"
-        ))
-    var torrc = ""
+    @OptionGroup var tor: TorOptions
 
     @Option(help: ArgumentHelp("Repeat at this interval, such as 5m.", valueName: "30s|5m|1h"))
     var every: TimeSpan?
@@ -73,7 +62,6 @@ struct WatchCommand: AsyncParsableCommand {
     func validate() throws {
         if exec != nil, every == nil { throw ValidationError("--exec needs --every") }
         if failures < 1 { throw ValidationError("--failures must be 1 or more") }
-        if tor == nil, !torrc.isEmpty { throw ValidationError("--torrc is for --tor") }
     }
 
     func run() async throws {
@@ -86,18 +74,7 @@ struct WatchCommand: AsyncParsableCommand {
     @EventLoop
     private func watch() async throws -> Int32 {
         let node = try calledNode(to, port: 9999)
-        guard let proxy = Endpoint(socks) else { throw fail("--socks must be ADDRESS:PORT", status: 64) }
-        let source: WatchTor.Source
-        if let tor {
-            do {
-                source = .own(binary: tor, torrc: try TorConfiguration.path(setting: torrc))
-            } catch {
-                throw fail(error, status: error.exitStatus)
-            }
-        } else {
-            source = .socks(proxy)
-        }
-        let watchTor = WatchTor(source)
+        let watchTor = WatchTor(try tor.source())
         let signals = [SIGTERM, SIGINT].map { number in
             SignalSource(number) {
                 Task {
