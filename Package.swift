@@ -84,7 +84,7 @@ let package = Package(
         library("Core/Wire", pure: true, ["Encodings"]),
         library("Base/Encodings", pure: true, []),
         library(
-            "Core/Status", pure: true,
+            "Core/StatusIM", pure: true,
             [
                 "Encodings", "Wire",
             ]),
@@ -135,7 +135,7 @@ let package = Package(
         library(
             "Edge/Doors",
             [
-                "Metrics", "Encodings", "Wire", "Status", "Relay", "Dispatching", "Persistence", "Reactor",
+                "Metrics", "Encodings", "Wire", "StatusIM", "Relay", "Dispatching", "Persistence", "Reactor",
                 "Crypto",
                 "JSONCoding", "HTTP1", "TLS", "Overview", log,
             ]),
@@ -175,7 +175,7 @@ let package = Package(
         library(
             "Lab",
             [
-                "Encodings", "Client", "Programs", "Wire", "Status", "Relay", "Reactor", "Crypto", "TLS",
+                "Encodings", "Client", "Programs", "Wire", "StatusIM", "Relay", "Reactor", "Crypto", "TLS",
                 "JSONCoding", "HTTP1", "HTTP2", "Tor",
             ]),
         .executableTarget(
@@ -201,7 +201,7 @@ let package = Package(
         .executableTarget(
             name: "Chaos",
             dependencies: [
-                "Encodings", "Lab", "LabParts", "Client", "Programs", "Wire", "Status", "HTTP1", "Reactor",
+                "Encodings", "Lab", "LabParts", "Client", "Programs", "Wire", "StatusIM", "HTTP1", "Reactor",
                 "Crypto",
                 "TLS", "JSONCoding", "Vectors", arguments,
             ],
@@ -220,7 +220,7 @@ let package = Package(
             name: "LabParts",
             dependencies: [
                 "Client", "Crypto", "Encodings", "HTTP1", "HTTP2", "JSONCoding", "Lab", "Reactor", "Relay",
-                "Status", "Wire", log,
+                "StatusIM", "Wire", log,
             ],
             path: "Tests/LabParts", swiftSettings: checked),
         // A third engine of the store, as an example and for tests without a disk.
@@ -229,7 +229,7 @@ let package = Package(
             path: "Tests/MemoryStore", swiftSettings: checked),
         tests("Encodings", ["Encodings"]),
         tests("Wire", ["Encodings", "Wire", "Vectors"]),
-        tests("Status", ["Status", "Crypto", "Vectors"]),
+        tests("StatusIM", ["StatusIM", "Crypto", "Vectors"]),
         tests("Relay", ["Encodings", "Relay", "Vectors"]),
         tests("Metrics", ["Metrics"]),
         tests("SmallFoundation", ["SmallFoundation"]),
@@ -292,7 +292,7 @@ let package = Package(
                 "Crypto",
                 "Reactor",
                 "Vectors",
-                "HTTP1", "HTTP2", "JSONCoding", "TLS", "Gateways", "Lab", "LabParts", "Client", "Status",
+                "HTTP1", "HTTP2", "JSONCoding", "TLS", "Gateways", "Lab", "LabParts", "Client", "StatusIM",
             ]),
         tests(
             "Client",
@@ -322,7 +322,7 @@ let package = Package(
                 "Encodings", "Onionbelld", "Onionbell", "Pointing", "OnionbellLab", "Chaos", "Lab",
                 "LabParts", "Client",
                 "Wire", "Crypto", "Reactor", "Tor", "Relay", "Persistence", "JSONCoding", "HTTP1",
-                "Vectors", "QR", "Status", "Programs",
+                "Vectors", "QR", "StatusIM", "Programs",
             ]),
     ],
     swiftLanguageModes: [.v6]

@@ -6,7 +6,7 @@ import JSONCoding
 import Lab
 import LabParts
 import Reactor
-import Status
+import StatusIM
 import Wire
 
 /// How one protocol says a notification for one phone.
@@ -153,7 +153,7 @@ final class BitwardenForm: DoorForm {
     let phone: DoorSender.Phone
     let isRepeated = false
     private let installation: (id: String, key: String)
-    private let user = StatusPhone.uuid()
+    private let user = StatusIMPhone.uuid()
     private var token = ""
 
     init(_ phone: DoorSender.Phone, _ installation: (id: String, key: String)) {
@@ -194,15 +194,15 @@ final class BitwardenForm: DoorForm {
 
 /// A contact of a Status client.
 @EventLoop
-final class StatusForm: DoorForm {
+final class StatusIMForm: DoorForm {
     let name = "status"
     let phone: DoorSender.Phone
     let isRepeated = true
-    private let client: StatusPhone
+    private let client: StatusIMPhone
 
     init(_ phone: DoorSender.Phone) {
         self.phone = phone
-        client = StatusPhone(
+        client = StatusIMPhone(
             phone.isApple ? .apns : .firebase, deviceToken: phone.deviceToken, topic: GatewayFiles.topic)
     }
 

@@ -103,7 +103,7 @@ final class RoundsRun {
             }
             let forms: [any DoorForm] = [
                 WebPushForm(phone()), GorushForm(phone()), BitwardenForm(phone(), installation),
-                StatusForm(phone()),
+                StatusIMForm(phone()),
             ]
             let isBehindProxy = platform == .android && world.proxyRoute != nil
             doorSenders += forms.enumerated().map { number, form in

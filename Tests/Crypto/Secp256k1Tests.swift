@@ -3,9 +3,9 @@ import Testing
 import Vectors
 
 @Suite struct Secp256k1Tests {
-    private let vectors: StatusVectors
+    private let vectors: StatusIMVectors
 
-    init() throws { vectors = try StatusVectors.read() }
+    init() throws { vectors = try StatusIMVectors.read() }
 
     @Test func keysHaveTheirTwoForms() throws {
         for (name, vector) in vectors.keys {

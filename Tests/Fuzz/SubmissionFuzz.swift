@@ -69,7 +69,7 @@ private final class World {
     private let peers: PeerDoor
     private let http: HTTPServer
     private let mailbox: MailboxDoor
-    private let status: StatusStreamDoor
+    private let status: StatusIMStreamDoor
     private let bearer: [UInt8]
 
     nonisolated private static let installation = "93b60203-2c75-4ec9-b575-6651c7dad956"
@@ -142,10 +142,10 @@ private final class World {
             BitwardenTokens(key: key).token(
                 for: World.installation, with: digest, at: EventLoop.unixMilliseconds / 1000
             ).utf8)
-        let server = StatusServer(
-            settings: StatusServer.Settings(), key: try Secp256k1.PrivateKey(key),
-            registrations: try await StoredStatusRegistrations(
-                in: outbox, limits: StatusRegistration.Limits()),
+        let server = StatusIMServer(
+            settings: StatusIMServer.Settings(), key: try Secp256k1.PrivateKey(key),
+            registrations: try await StoredStatusIMRegistrations(
+                in: outbox, limits: StatusIMRegistration.Limits()),
             dispatcher: dispatcher, digestKey: key, log: log)
         var settings = HTTPServer.Settings()
         settings.limits.body = 1 << 20
@@ -160,14 +160,14 @@ private final class World {
                     settings: bitwarden, installations: installations,
                     devices: try await StoredBitwardenDevices(in: outbox), dispatcher: dispatcher, key: key,
                     log: log),
-                LimitedDoor(StatusDoor(server), limits: World.limits(131_072)), mailbox,
+                LimitedDoor(StatusIMDoor(server), limits: World.limits(131_072)), mailbox,
             ])
         _ = try http.open(on: .unix(path: directory + "/H"))
         peers = PeerDoor(settings: PeerDoor.Settings(), dispatcher: dispatcher, replies: replies)
         _ = try peers.open(on: .unix(path: directory + "/P"))
-        var stream = StatusStreamDoor.Settings()
+        var stream = StatusIMStreamDoor.Settings()
         (stream.rate, stream.totalRate) = (1000, 1000)
-        status = StatusStreamDoor(settings: stream, server: server)
+        status = StatusIMStreamDoor(settings: stream, server: server)
         _ = try status.open(on: .unix(path: directory + "/S"))
     }
 

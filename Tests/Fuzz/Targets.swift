@@ -10,7 +10,7 @@ private let targets: [(name: String, run: ([UInt8]) -> Void)] = [
     ("control", fuzzControl),
     ("tor", fuzzTor),
     ("json", fuzzJSON),
-    ("status", fuzzStatus),
+    ("status", fuzzStatusIM),
     ("gorush", fuzzGorush),
     ("relay", fuzzRelay),
     ("webpush", fuzzWebPush),

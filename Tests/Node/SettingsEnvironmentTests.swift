@@ -7,7 +7,7 @@ import Testing
     typealias Key = (key: String, file: String, variable: String, value: @Sendable (Settings) -> String)
 
     private static let keys =
-        ownKeys + webPushKeys + SettingsStatusTests.keys + SettingsBitwardenTests.keys
+        ownKeys + webPushKeys + SettingsStatusIMTests.keys + SettingsBitwardenTests.keys
         + SettingsDefenceTests.keys
 
     private static let webPushKeys: [Key] = [

@@ -56,8 +56,8 @@ import Testing
             identifier: Digest(high: 3, low: 9), type: 0, pushToken: "push",
             organizations: [Digest(high: 4, low: 9)])
         #expect(try await bitwarden.put(device, at: 1, limit: 5))
-        let status = try await StoredStatusRegistrations(in: outbox, limits: .init())
-        let key = StatusRegistration.Key(
+        let status = try await StoredStatusIMRegistrations(in: outbox, limits: .init())
+        let key = StatusIMRegistration.Key(
             owner: Digest(high: 1, low: 0), installation: Digest(high: 1, low: 1))
         #expect(try await status.put([1, 2], of: key, version: .max, at: 1) == .stored)
         try await status.remember(Digest(high: 6, low: 6), [7], at: 1, forgettingBefore: 0)

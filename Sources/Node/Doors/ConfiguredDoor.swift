@@ -25,7 +25,7 @@ protocol ConfiguredDoor: Sendable {
 /// The doors that this program knows: a new one is a folder of `Sources/Edge/Doors`, its opening and a line here.
 enum ConfiguredDoors {
     static let all: [any ConfiguredDoor.Type] = [
-        GorushDoor.self, StatusDoor.self, WebPushDoor.self, BitwardenDoor.self, PhonePageDoor.self,
+        GorushDoor.self, StatusIMDoor.self, WebPushDoor.self, BitwardenDoor.self, PhonePageDoor.self,
         MailboxDoor.self,
     ]
 }

@@ -118,7 +118,7 @@ package struct Settings: Sendable {
     package var http = HTTPServer.Settings()
     package var doors = Doors()
     package var watchman: [Watch] = []
-    package var status = Status()
+    package var status = StatusIM()
     package var bitwarden = Bitwarden()
     package var managementListen = Endpoint.host("127.0.0.1", port: 9400)
     package var console = Console()

@@ -17,7 +17,7 @@ import Testing
     private static let nothing = #"{"counts":0,"logs":[],"success":"ok"}"#
 
     @Test func bothPathsAndTheHealthCheckAreServed() async throws {
-        let world = try await StatusWorld()
+        let world = try await StatusIMWorld()
         #expect(await world.push(Self.body)?.text == #"{"counts":1,"logs":[],"success":"ok"}"#)
         #expect(await world.push(Self.body, path: "//api/push")?.status == 200)
         let client = try await world.client()
@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test func nothingIsAnsweredAsTakenThatIsNotStored() async throws {
-        let world = try await StatusWorld()
+        let world = try await StatusIMWorld()
         await world.relay.outbox.setFault(.full)
         let answer = try #require(await world.push(Self.body))
         #expect(answer.status == 200)
@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test func aBroadcastIsRefusedUnlessTheOperatorAllowsIt() async throws {
-        let world = try await StatusWorld()
+        let world = try await StatusIMWorld()
         for target in [#""topic":"/topics/all""#, #""condition":"'a' in topics""#] {
             let answer = await world.push(
                 Data(#"{"notifications":[{"platform":2,"message":"m",\#(target)}]}"#.utf8))
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test func theSecretIsAskedForInTheFormsThatClientsHave() async throws {
-        let world = try await StatusWorld { $0.gorush.secret = Secret(Array("open sesame".utf8)) }
+        let world = try await StatusIMWorld { $0.gorush.secret = Secret(Array("open sesame".utf8)) }
         let basic = Base64.encode(Array("x:open sesame".utf8))
         for good in ["Bearer open sesame", "Basic \(basic)"] {
             #expect(await world.push(Self.body, fields: "Authorization: \(good)\r\n")?.status == 200)
@@ -69,7 +69,7 @@ import Testing
 
     /// Without a secret a page in a browser must not push: it can ask this machine under a name of its own, or by a form.
     @Test func onThisMachineProgramsMayPushAndPagesMayNot() async throws {
-        let world = try await StatusWorld { $0.gorush.isLocal = true }
+        let world = try await StatusIMWorld { $0.gorush.isLocal = true }
         let type = "Content-Type: application/json\r\n"
         for host in ["localhost", "127.0.0.1:8088", "[::1]:8088"] {
             #expect(await world.push(Self.body, host: host)?.status == 200)
@@ -92,7 +92,7 @@ import Testing
     }
 
     @Test func appsAreChosenByTopic() async throws {
-        let world = try await StatusWorld()
+        let world = try await StatusIMWorld()
         let other = Data(
             #"{"notifications":[{"tokens":["\#(Self.token)"],"platform":1,"message":"m","topic":"com.other"}]}"#
                 .utf8)
@@ -111,7 +111,7 @@ import Testing
         (#""tokens":["../../x"]"#, "BadDeviceToken"),
     ])
     func whatWouldSpoilTheRequestToAppleIsToldAndNotSent(members: String, reason: String) async throws {
-        let world = try await StatusWorld()
+        let world = try await StatusIMWorld()
         let tokens = members.contains("tokens") ? "" : #""tokens":["\#(Self.token)"],"#
         let answer = await world.push(Data(#"{"notifications":[{\#(tokens)"platform":1,\#(members)}]}"#.utf8))
         #expect(answer?.text.contains("\"error\":\"\(reason)\"") == true)
@@ -126,7 +126,7 @@ import Testing
 
     /// Each failure repeats the message.
     @Test func anAnswerListsAsManyFailuresAsItHasRoomFor() async throws {
-        let world = try await StatusWorld()
+        let world = try await StatusIMWorld()
         let message = String(repeating: "m", count: 60_000)
         let answer = try #require(
             await world.push(
@@ -141,7 +141,7 @@ import Testing
 
     /// The loop has other things to do in between.
     @Test func aLongListOfTokensTakesManyTurns() async throws {
-        let world = try await StatusWorld()
+        let world = try await StatusIMWorld()
         var most = 0
         var before = 0
         var sampler: Reactor.Timer?
@@ -164,7 +164,7 @@ import Testing
 
     @Test(arguments: [1, 2])
     func aRequestWithTooManyTokensIsRefusedAsAWhole(platform: Int) async throws {
-        let world = try await StatusWorld()
+        let world = try await StatusIMWorld()
         let tokens = Array(repeating: String(repeating: "7f", count: 32), count: 1001)
         let answer = await world.push(request("\"platform\":\(platform),\"message\":\"m\"", tokens: tokens))
         #expect(answer?.status == 400)
@@ -175,7 +175,7 @@ import Testing
 
     /// What Google doesn't count against its limit is sent to each phone all the same.
     @Test func allOfAMessageToGoogleIsBounded() async throws {
-        let world = try await StatusWorld()
+        let world = try await StatusIMWorld()
         let token = String(repeating: "t", count: 40)
         for (length, isTaken) in [(16_000, true), (17_000, false)] {
             let link = String(repeating: "l", count: length)
@@ -189,7 +189,7 @@ import Testing
 
     /// A sender may name any topic of the app's, also one that Apple doesn't let the operator push to.
     @Test func aTopicThatAppleRefusesHoldsUpNobodyElse() async throws {
-        let world = try await StatusWorld { $0.gorush.waits = true }
+        let world = try await StatusIMWorld { $0.gorush.waits = true }
         let topics = #""platform":1,"message":"m","topic":"im.fqixvywn"#
         let refused = await world.push(request(topics + #".voip","push_type":"voip""#, tokens: [Self.token]))
         #expect(refused?.text.contains(#""error":"TopicDisallowed""#) == true)
@@ -202,7 +202,7 @@ import Testing
 
     /// An answer that waits for the gateways ends long before a push does that can't be delivered.
     @Test func nothingOfARequestIsKeptThatItsPushesDoNotNeed() async throws {
-        let world = try await StatusWorld {
+        let world = try await StatusIMWorld {
             $0.gorush.waits = true
             $0.gorush.outcomeDeadline = .milliseconds(1)
         }

@@ -13,7 +13,7 @@ import Vectors
 
     @Test(arguments: vectors.cases)
     func aRequestHasItsAnswerAndItsPushes(vector: GorushVectors.Case) async throws {
-        let world = try await StatusWorld {
+        let world = try await StatusIMWorld {
             $0.gorush.broadcasts = true
             if vector.config["android.enabled"] == .bool(false) { $0.gorush.apps.android = nil }
         }
@@ -27,7 +27,7 @@ import Vectors
 
     @Test(arguments: vectors.errors)
     func whatCannotBeTakenIsToldInGorushsWords(vector: GorushVectors.Fault) async throws {
-        let world = try await StatusWorld {
+        let world = try await StatusIMWorld {
             if case .integer(let limit) = vector.config?["core.max_notification"] {
                 $0.gorush.notifications = Int(limit)
             }
@@ -41,7 +41,7 @@ import Vectors
 
     /// Gorush's `core.sync`: what Apple refuses comes back in the answer.
     @Test func whoWaitsIsToldOfFailures() async throws {
-        let world = try await StatusWorld {
+        let world = try await StatusIMWorld {
             $0.gorush.waits = true
             $0.gorush.hidesTokens = false
         }

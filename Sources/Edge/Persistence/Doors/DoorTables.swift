@@ -41,7 +41,7 @@ package struct RegistrationView: Sendable {
 enum DoorTableKinds {
     static var all: [any DoorTables.Type] {
         [
-            InstallationTables.self, StatusTables.self, BitwardenTables.self, PhoneBookTables.self,
+            InstallationTables.self, StatusIMTables.self, BitwardenTables.self, PhoneBookTables.self,
             MailboxTables.self,
         ]
     }

@@ -1,0 +1,79 @@
+import Reactor
+import Relay
+
+/// Status' messages over the onion service, on a port of their own: a length of four bytes, then the message.
+@EventLoop
+package final class StatusIMStreamDoor {
+    package struct Settings: Sendable {
+        /// Connections at a time; for one more another one goes.
+        package var connections = 2000
+        /// The time without a byte from the client after which the connection is closed.
+        package var idleTimeout: Duration = .seconds(300)
+        /// The longest time from the first byte of a message to its last.
+        package var messageDeadline: Duration = .seconds(30)
+        /// Bytes of the largest message.
+        package var messageBytes = 131_072
+        /// Messages of one connection in a second, on average and at once: more wait.
+        package var rate = 20
+        /// Messages a second of all connections together, so that other doors have their share of the node.
+        package var totalRate = 500
+        /// Messages of a connection that are no business of this server before it is closed.
+        package var strangeMessages = 8
+
+        package init() {}
+    }
+
+    let settings: Settings
+    /// The limits of each connection.
+    let limits: DoorConnection.Limits
+    let server: StatusIMServer
+    private var listeners: [Listener] = []
+    /// The rate of one connection; ``totalRate`` is that of all.
+    let rate: Rate
+    let totalRate: Rate
+    var used = Rate.Use()
+    private let connections: Places
+
+    /// Makes the door.
+    ///
+    /// - Parameter room: The room for the buffers of all connections, of other doors too.
+    package init(settings: Settings, server: StatusIMServer, room: BufferRoom = BufferRoom()) {
+        self.settings = settings
+        limits = DoorConnection.Limits(
+            idleTimeout: settings.idleTimeout, deadline: settings.messageDeadline)
+        self.server = server
+        rate = Rate(perSecond: Double(settings.rate), burst: settings.rate)
+        totalRate = Rate(perSecond: Double(settings.totalRate), burst: settings.totalRate)
+        connections = Places(settings.connections, room: room)
+    }
+
+    /// Begins to listen.
+    ///
+    /// - Parameter circuits: The circuits by which connections come; `nil`: they don't come over Tor.
+    /// - Returns: The endpoint, with its real port.
+    package func open(on endpoint: Endpoint, by circuits: Circuits? = nil) throws(SystemError) -> Endpoint {
+        let circuits = circuits ?? Circuits(settings: .unlimited)
+        let listener = try Listener(on: endpoint) { [unowned self] in accept($0, circuits) }
+        listeners.append(listener)
+        return listener.endpoint
+    }
+
+    package var openConnections: Int { connections.count }
+    /// Counts the open connections of circuits that have `count` or more.
+    package func openConnections(heldBy count: Int) -> Int { connections.count(heldBy: count) }
+    /// The number of connections that made room for others.
+    package var evictedConnections: Int { connections.evicted }
+    /// Messages that had to wait for their share.
+    package internal(set) var slowed = 0
+
+    private func accept(_ stream: Stream, _ circuits: Circuits) {
+        StatusIMConnection(stream, by: circuits, door: self, at: connections).begin()
+    }
+
+    /// Accepts nothing more; messages that are being answered are. Returns when all connections have ended.
+    package func close() async {
+        for listener in listeners { listener.close() }
+        listeners = []
+        await connections.shutDown()
+    }
+}

@@ -1,0 +1,283 @@
+import Crypto
+import Relay
+
+/// The statements of ``StoredStatusIMRegistrations``.
+final class StatusIMTables: DoorTables {
+    static let name = "status"
+    static let format = PerDialect<Int64>(file: 2, database: 1)
+    private typealias Column = StoreTable.Column
+    static let tables = [
+        StoreTable(
+            "status_registration",
+            [
+                Column("number", .number, .numbered(.highest)), Column("installation", .bytes, .unique),
+                Column("owner", .bytes), Column("version"), Column("changed_at"),
+                Column("registration", .sealedBytes(Sealed.registration), .optional),
+                Column("used_at", .number, .initially(0)),
+            ],
+            indices: [
+                "status_owner": "(owner)",
+                "status_age": PerDialect(
+                    file: "(registration IS NOT NULL, used_at > 0, max(used_at, changed_at))",
+                    database: "((registration IS NOT NULL), (used_at > 0), greatest(used_at, changed_at))"),
+            ]),
+        StoreTable(
+            "status_message",
+            [
+                Column("number", .number, .numbered(.highest)), Column("digest", .bytes, .unique),
+                Column("handled_at"), Column("results", .bytes),
+            ]),
+        StoreTable(
+            "status_total", [Column("installations"), Column("bytes")],
+            rest: PerDialect(
+                file: """
+                    INSERT INTO status_total VALUES (0, 0);
+                    CREATE TRIGGER status_added AFTER INSERT ON status_registration BEGIN
+                        UPDATE status_total SET installations = installations + 1,
+                            bytes = bytes + coalesce(length(new.registration), 0);
+                    END;
+                    CREATE TRIGGER status_changed AFTER UPDATE OF registration ON status_registration BEGIN
+                        UPDATE status_total SET
+                            bytes = bytes + coalesce(length(new.registration), 0) - coalesce(length(old.registration), 0);
+                    END;
+                    CREATE TRIGGER status_removed AFTER DELETE ON status_registration BEGIN
+                        UPDATE status_total SET installations = installations - 1,
+                            bytes = bytes - coalesce(length(old.registration), 0);
+                    END
+                    """,
+                database: """
+                    INSERT INTO status_total VALUES (0, 0);
+                    CREATE FUNCTION status_counted() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+                        UPDATE status_total SET
+                            installations = installations
+                                + CASE TG_OP WHEN 'INSERT' THEN 1 WHEN 'DELETE' THEN -1 ELSE 0 END,
+                            bytes = bytes
+                                + CASE WHEN TG_OP = 'DELETE' THEN 0
+                                    ELSE coalesce(length(new.registration) - \(AES256SIV.overhead), 0) END
+                                - CASE WHEN TG_OP = 'INSERT' THEN 0
+                                    ELSE coalesce(length(old.registration) - \(AES256SIV.overhead), 0) END;
+                        RETURN NULL;
+                    END $$;
+                    CREATE TRIGGER status_counted AFTER INSERT OR DELETE OR UPDATE OF registration
+                        ON status_registration FOR EACH ROW EXECUTE FUNCTION status_counted()
+                    """),
+            isCopied: false),
+    ]
+    static let views = [
+        RegistrationView(
+            kind: "status",
+            query: """
+                SELECT lower(hex(installation)) AS id, lower(hex(substr(owner, 1, 4))) AS client,
+                    iif(registration IS NULL, 'no', 'yes') AS registered,
+                    datetime(changed_at / 1000, 'unixepoch') AS changed
+                FROM status_registration ORDER BY number
+                """,
+            removal: ["DELETE FROM status_registration WHERE lower(hex(installation)) = ?1"])
+    ]
+
+    private let select: Statement
+    private let selectOwned: Statement
+    private let countOwned: Statement
+    private let selectTotal: Statement
+    private let insert: Statement
+    private let update: Statement
+    private let clear: Statement
+    private let use: Statement
+    private let selectOldest: Statement
+    private let remove: Statement
+    private let deleteUnused: Statement
+    private let selectMessage: Statement
+    private let insertMessage: Statement
+    private let forgetMessages: Statement
+
+    init(_ connection: borrowing Connection) throws(StoreError) {
+        select = try Statement(
+            "SELECT version, registration, changed_at, used_at FROM status_registration WHERE installation = ?",
+            on: connection)
+        selectOwned = try Statement(
+            """
+            SELECT registration, installation FROM status_registration WHERE owner = ? AND registration IS NOT NULL
+            ORDER BY number
+            """, on: connection)
+        countOwned = try Statement(
+            "SELECT count(*) FROM status_registration WHERE owner = ? AND registration IS NOT NULL",
+            on: connection)
+        selectTotal = try Statement("SELECT installations, bytes FROM status_total", on: connection)
+        insert = try Statement(
+            """
+            INSERT INTO status_registration (installation, owner, version, changed_at, registration)
+            VALUES (?, ?, ?, ?, ?)
+            """, on: connection)
+        update = try Statement(
+            """
+            UPDATE status_registration SET version = ?, changed_at = ?, registration = ? WHERE installation = ?
+            """, on: connection)
+        clear = try Statement(
+            "UPDATE status_registration SET registration = NULL WHERE installation = ? AND version = ?",
+            on: connection)
+        use = try Statement(
+            "UPDATE status_registration SET used_at = ? WHERE installation = ?", on: connection)
+        // Who unregistered, who was never pushed to, who was: each kind in the order of its age.
+        let age = connection.dialect.larger("used_at", "changed_at")
+        selectOldest = try Statement(
+            """
+            SELECT number FROM status_registration
+            WHERE (registration IS NOT NULL) = ?1 AND (used_at > 0) = ?2 AND \(age) <= ?3
+            ORDER BY \(age) LIMIT 1
+            """, on: connection)
+        remove = try Statement("DELETE FROM status_registration WHERE number = ?", on: connection)
+        deleteUnused = try Statement(
+            "DELETE FROM status_registration WHERE installation = ? AND used_at = 0", on: connection)
+        selectMessage = try Statement("SELECT results FROM status_message WHERE digest = ?", on: connection)
+        insertMessage = try Statement(
+            """
+            INSERT INTO status_message (digest, handled_at, results) VALUES (?, ?, ?) ON CONFLICT DO NOTHING
+            """, on: connection)
+        // Numbers rise with time, so the oldest have the lowest.
+        forgetMessages = try Statement(
+            """
+            DELETE FROM status_message WHERE number <= \(connection.dialect.larger(
+                "coalesce((SELECT max(number) FROM status_message), 0) - ?1",
+                """
+                coalesce((SELECT max(number) FROM
+                    (SELECT number, handled_at FROM status_message ORDER BY number LIMIT 100) AS oldest
+                    WHERE handled_at < ?2), 0)
+                """))
+            """, on: connection)
+    }
+
+    func version(of key: StatusIMRegistration.Key) throws(StoreError) -> UInt64? {
+        try select.bind(1, key.installation)
+        defer { select.reset() }
+        return try select.step() ? UInt64(bitPattern: select.integer(0)) : nil
+    }
+
+    func kept(of key: StatusIMRegistration.Key) throws(StoreError) -> StatusIMRegistration.Kept? {
+        try select.bind(1, key.installation)
+        defer { select.reset() }
+        guard try select.step(), !select.isNull(1) else { return nil }
+        return StatusIMRegistration.Kept(
+            registration: try select.sealedBytes(1, as: Sealed.registration, of: key.row),
+            registeredAt: select.integer(2),
+            usedAt: select.integer(3))
+    }
+
+    func put(
+        _ registration: [UInt8]?, of key: StatusIMRegistration.Key, version: UInt64, at now: Int64,
+        _ limits: StatusIMRegistration.Limits
+    ) throws(StoreError) -> StatusIMRegistration.PutResult {
+        let known = try self.version(of: key)
+        if let known, known >= version { return .stale }
+        guard known != nil || registration != nil else { return .stored }
+        let old = try kept(of: key)?.registration
+        if let registration {
+            if known == nil, try total().installations >= limits.installations {
+                guard try makeRoom(at: now, limits) else { return .full }
+            }
+            let total = try total()
+            let owned = old == nil ? try count(of: key.owner) : 0
+            guard total.bytes + registration.count - (old?.count ?? 0) <= limits.bytes,
+                known != nil || total.installations < limits.installations
+            else { return .full }
+            guard owned < limits.perOwner else { return .ownerFull }
+        }
+        if known == nil {
+            try insert.bind(1, key.installation)
+            try insert.bind(2, key.owner)
+            try insert.bind(3, Int64(bitPattern: version))
+            try insert.bind(4, now)
+            try insert.bind(5, sealed: registration, as: Sealed.registration, of: key.row)
+            try insert.run()
+        } else {
+            try update.bind(1, Int64(bitPattern: version))
+            try update.bind(2, now)
+            try update.bind(3, sealed: registration, as: Sealed.registration, of: key.row)
+            try update.bind(4, key.installation)
+            try update.run()
+        }
+        return .stored
+    }
+
+    /// Lets go of the registration of the least use.
+    private func makeRoom(at now: Int64, _ limits: StatusIMRegistration.Limits) throws(StoreError) -> Bool {
+        let kinds: [(isRegistered: Int64, isUsed: Int64, latest: Int64)] = [
+            (0, 0, now), (0, 1, now), (1, 0, now - limits.unused.milliseconds),
+            (1, 1, now - limits.idle.milliseconds),
+        ]
+        for kind in kinds {
+            try selectOldest.bind(1, kind.isRegistered)
+            try selectOldest.bind(2, kind.isUsed)
+            try selectOldest.bind(3, kind.latest)
+            let number = try selectOldest.step() ? selectOldest.integer(0) : nil
+            selectOldest.reset()
+            guard let number else { continue }
+            try remove.bind(1, number)
+            try remove.run()
+            return true
+        }
+        return false
+    }
+
+    func noteUse(of key: StatusIMRegistration.Key, at now: Int64) throws(StoreError) {
+        try use.bind(1, now)
+        try use.bind(2, key.installation)
+        try use.run()
+    }
+
+    func removeUnused(_ key: StatusIMRegistration.Key) throws(StoreError) {
+        try deleteUnused.bind(1, key.installation)
+        try deleteUnused.run()
+    }
+
+    func forget(_ key: StatusIMRegistration.Key, version: UInt64) throws(StoreError) {
+        try clear.bind(1, key.installation)
+        try clear.bind(2, Int64(bitPattern: version))
+        try clear.run()
+    }
+
+    /// Calls `body` with the registrations of an owner, while it wants more; returns whether it still does.
+    func forEach(of owner: Digest, _ body: ([UInt8]) -> Bool) throws(StoreError) -> Bool {
+        try selectOwned.bind(1, owner)
+        defer { selectOwned.reset() }
+        while try selectOwned.step() {
+            let row = Sealed.Owner.status(installation: Digest(selectOwned.pair(1)), owner: owner)
+            guard body(try selectOwned.sealedBytes(0, as: Sealed.registration, of: row)) else { return false }
+        }
+        return true
+    }
+
+    private func count(of owner: Digest) throws(StoreError) -> Int {
+        try countOwned.bind(1, owner)
+        defer { countOwned.reset() }
+        return try countOwned.step() ? Int(countOwned.integer(0)) : 0
+    }
+
+    private func total() throws(StoreError) -> (installations: Int, bytes: Int) {
+        defer { selectTotal.reset() }
+        return try selectTotal.step() ? (Int(selectTotal.integer(0)), Int(selectTotal.integer(1))) : (0, 0)
+    }
+
+    // MARK: Messages
+
+    func results(of message: Digest) throws(StoreError) -> [UInt8]? {
+        try selectMessage.bind(1, message)
+        defer { selectMessage.reset() }
+        return try selectMessage.step() ? selectMessage.bytes(0) : nil
+    }
+
+    func remember(
+        _ message: Digest, _ results: [UInt8], at now: Int64, forgettingBefore forgotten: Int64, most: Int
+    ) throws(StoreError) {
+        try insertMessage.bind(1, message)
+        try insertMessage.bind(2, now)
+        try insertMessage.bind(3, bytes: results)
+        try insertMessage.run()
+        try forgetMessages.bind(1, Int64(most))
+        try forgetMessages.bind(2, forgotten)
+        try forgetMessages.run()
+    }
+}
+
+extension StatusIMRegistration.Key {
+    fileprivate var row: Sealed.Owner { .status(installation: installation, owner: owner) }
+}

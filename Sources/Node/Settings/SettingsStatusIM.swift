@@ -1,0 +1,122 @@
+import Doors
+import Relay
+
+extension Settings {
+    /// The doors for Status.
+    package struct StatusIM: Sendable {
+        /// The door that answers as gorush.
+        package var gorush = Door(body: 262_144)
+        package var gorushDoor = GorushDoor.Settings()
+        /// A file with what senders must show; empty: nothing.
+        package var gorushSecretFile = ""
+        /// Whether everybody may push who can reach the endpoint, wherever it is.
+        package var isGorushOpen = false
+        /// The door that answers as the push notification server, over HTTP.
+        package var server = Door(body: 131_072)
+        /// The places of the server over a stream. Empty: there is none.
+        package var streamPlaces: [DoorPlace] = []
+        package var stream = StatusIMStreamDoor.Settings()
+        package var serverDoor = StatusIMServer.Settings()
+        package var registrations = StatusIMRegistration.Limits()
+
+        package var isServer: Bool { server.isOn || !streamPlaces.isEmpty }
+    }
+
+    mutating func read(gorush section: SettingsReader.Section, _ names: [String]) {
+        status.gorush = door(section, default: status.gorush)
+        let defaults = status.gorushDoor
+        status.gorushDoor.apps = pushApps(section, names, isOn: status.gorush.isOn)
+        status.gorushDoor.notifications = section.integer(
+            "notifications", default: defaults.notifications, in: 1...10_000)
+        status.gorushDoor.waits = section.flag("wait", default: defaults.waits)
+        status.gorushDoor.outcomeDeadline = section.seconds(
+            "outcome_deadline", default: defaults.outcomeDeadline, in: 0...60)
+        status.gorushDoor.broadcasts = section.flag("broadcasts", default: defaults.broadcasts)
+        status.gorushDoor.hidesTokens = section.flag("hide_tokens", default: defaults.hidesTokens)
+        status.gorushSecretFile = section.path("secret_file")
+        status.isGorushOpen = section.flag("open", default: false)
+        guard status.gorushSecretFile.isEmpty, !status.isGorushOpen else {
+            return section.refuseUnknownKeys()
+        }
+        if let place = status.gorush.listen.first(where: { !$0.isLocal }) {
+            section.fault(
+                "secret_file",
+                "is missing, so everybody could push at \(place): name a file, or set open to true")
+        }
+        // A web page reaches TCP ports of its reader's machine, and no Unix sockets.
+        status.gorushDoor.isLocal = status.gorush.listen.contains {
+            if case .plain(.host) = $0 { true } else { false }
+        }
+        section.refuseUnknownKeys()
+    }
+
+    mutating func read(status section: SettingsReader.Section, _ names: [String]) {
+        status.server = door(section, default: status.server)
+        status.streamPlaces = section.places("stream")
+        for place in status.streamPlaces {
+            switch place {
+            case .https: section.fault("stream", "\(place): the stream has no TLS; use onion:PORT")
+            case .onion(let port) where port == onion.peerPort:
+                section.fault("stream", "onion:\(port) is the port of the peers (onion.peer_port)")
+            case .onion(let port)
+            where onion.httpPorts.contains(port) || status.server.listen.contains(place):
+                section.fault("stream", "onion:\(port) is already used for HTTP")
+            case .onion, .plain: break
+            }
+        }
+        status.serverDoor.apps = pushApps(section, names, isOn: status.isServer)
+        status.serverDoor.keysPerQuery = section.integer(
+            "keys_per_query", default: status.serverDoor.keysPerQuery, in: 1...10_000)
+        status.serverDoor.entriesPerRequest = section.integer(
+            "entries_per_request", default: status.serverDoor.entriesPerRequest, in: 1...10_000)
+        status.serverDoor.messageMemory = section.seconds(
+            "message_memory", default: status.serverDoor.messageMemory, in: 3600...(90 * 86400))
+        status.registrations.perOwner = section.integer(
+            "installations_per_key", default: status.registrations.perOwner, in: 1...10_000)
+        status.registrations.installations = section.integer(
+            "installations", default: status.registrations.installations, in: 1...100_000_000)
+        status.serverDoor.installations = status.registrations.installations
+        status.registrations.bytes = section.integer(
+            "registration_bytes", default: status.registrations.bytes, in: 65536...(1 << 40))
+        status.stream.connections = section.integer(
+            "stream_connections", default: status.stream.connections, in: 1...1_000_000)
+        status.stream.rate = section.integer("stream_rate", default: status.stream.rate, in: 1...10_000)
+        status.stream.idleTimeout = section.seconds(
+            "stream_idle_timeout", default: status.stream.idleTimeout, in: 1...86400)
+        // What is carried is the same: so are its limits.
+        status.stream.messageBytes = status.server.limits.body
+        status.stream.totalRate = status.server.limits.rate
+        section.refuseUnknownKeys()
+    }
+
+    /// Reads the apps that a door may push to, in the order of the list.
+    func pushApps(_ section: SettingsReader.Section, _ names: [String], isOn: Bool) -> PushApps {
+        var apps = PushApps()
+        apps.isSandbox = section.flag("sandbox", default: false)
+        guard let wanted = section.words("apps") else {
+            section.fault("apps", "must be a list of names of apps: [status-ios, status-android]")
+            return apps
+        }
+        for name in wanted {
+            guard names.contains(name) else {
+                let hint = nearestName(to: name, among: names).map { "; did you mean \($0)?" } ?? ""
+                section.fault("apps", "no app has the name \(SettingsFault.shown(name))\(hint)")
+                continue
+            }
+            // An app whose gateway is missing has a fault already.
+            guard let app = self.apps.first(where: { $0.name == name }) else { continue }
+            if let topic = app.settings.topic {
+                apps.ios.append(PushApps.Apple(name: name, topic: topic))
+            } else if app.service.payloadSize(of: .prepared(PreparedPush(.members("")))) == nil {
+                section.fault(
+                    "apps", "\(name) is of gateway \(app.service.name), which takes no payloads of this door")
+            } else if apps.android != nil {
+                section.fault("apps", "\(name) is the second one of gateway \(app.service.name)")
+            } else {
+                apps.android = name
+            }
+        }
+        if isOn, wanted.isEmpty { section.fault("apps", "name the apps that this endpoint may push to") }
+        return apps
+    }
+}

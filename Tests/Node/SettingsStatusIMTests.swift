@@ -1,0 +1,168 @@
+import Doors
+import Testing
+
+@testable import Node
+
+@Suite struct SettingsStatusIMTests {
+    /// For ``SettingsEnvironmentTests``.
+    static let keys: [SettingsEnvironmentTests.Key] = [
+        ("doors.gorush.sandbox", "true", "false", { "\($0.status.gorushDoor.apps.isSandbox)" }),
+        ("doors.gorush.secret_file", "/a", "/b", { $0.status.gorushSecretFile }),
+        ("doors.gorush.open", "true", "false", { "\($0.status.isGorushOpen)" }),
+        ("doors.gorush.notifications", "11", "12", { "\($0.status.gorushDoor.notifications)" }),
+        ("doors.gorush.wait", "true", "false", { "\($0.status.gorushDoor.waits)" }),
+        (
+            "doors.gorush.outcome_deadline", "11", "12",
+            { "\($0.status.gorushDoor.outcomeDeadline.components.seconds)" }
+        ),
+        ("doors.gorush.broadcasts", "true", "false", { "\($0.status.gorushDoor.broadcasts)" }),
+        ("doors.gorush.hide_tokens", "true", "false", { "\($0.status.gorushDoor.hidesTokens)" }),
+        ("doors.gorush.requests", "11", "12", { "\($0.status.gorush.limits.requests)" }),
+        ("doors.gorush.rate", "11", "12", { "\($0.status.gorush.limits.rate)" }),
+        ("doors.gorush.body_bytes", "1025", "1026", { "\($0.status.gorush.limits.body)" }),
+        ("doors.status.sandbox", "true", "false", { "\($0.status.serverDoor.apps.isSandbox)" }),
+        ("doors.status.keys_per_query", "11", "12", { "\($0.status.serverDoor.keysPerQuery)" }),
+        ("doors.status.entries_per_request", "11", "12", { "\($0.status.serverDoor.entriesPerRequest)" }),
+        ("doors.status.installations_per_key", "11", "12", { "\($0.status.registrations.perOwner)" }),
+        ("doors.status.installations", "11", "12", { "\($0.status.registrations.installations)" }),
+        ("doors.status.registration_bytes", "65537", "65538", { "\($0.status.registrations.bytes)" }),
+        (
+            "doors.status.message_memory", "3601", "3602",
+            { "\($0.status.serverDoor.messageMemory.components.seconds)" }
+        ),
+        ("doors.status.stream_connections", "11", "12", { "\($0.status.stream.connections)" }),
+        ("doors.status.stream_rate", "11", "12", { "\($0.status.stream.rate)" }),
+        (
+            "doors.status.stream_idle_timeout", "11", "12",
+            { "\($0.status.stream.idleTimeout.components.seconds)" }
+        ),
+        ("doors.status.requests", "11", "12", { "\($0.status.server.limits.requests)" }),
+        ("doors.status.rate", "11", "12", { "\($0.status.server.limits.rate)" }),
+        ("doors.status.body_bytes", "1025", "1026", { "\($0.status.server.limits.body)" }),
+    ]
+
+    private static let apps = """
+        apps:
+          - {name: one, gateway: apns, topic: im.one}
+          - {name: two, gateway: apns, topic: im.two}
+          - {name: three, gateway: fcm}
+          - {name: four, gateway: fcm}
+
+        """
+
+    private func doors(_ lines: String) -> String {
+        Self.apps + "doors:\n" + lines.split(separator: "\n").map { "  \($0)\n" }.joined()
+    }
+
+    @Test func bothAreOffUntilAPlaceIsNamed() throws {
+        let read = try settings(Self.apps).status
+        #expect(!read.gorush.isOn && !read.isServer)
+        #expect(try settings(doors("status: {stream: [onion:9998], apps: [one]}")).status.isServer)
+        #expect(try settings(doors("status: {listen: [onion:80], apps: [one]}")).status.isServer)
+    }
+
+    @Test func whatIsOpenIsSaidAndOnThisMachineIsForPrograms() throws {
+        func read(_ gorush: String) throws -> Settings {
+            try settings(doors("gorush: {apps: [one], \(gorush)}"))
+        }
+        let local = try read("listen: [\"127.0.0.1:1\"]")
+        #expect(local.status.gorushDoor.isLocal)
+        #expect(
+            local.openEndpoints == [
+                "doors.gorush at 127.0.0.1:1 has no secret: every program on this machine can push through it"
+            ])
+        #expect(try !read("listen: [\"unix:/a\"]").status.gorushDoor.isLocal)
+        let open = try read("listen: [onion:8088], open: true")
+        #expect(!open.status.gorushDoor.isLocal)
+        #expect(
+            open.openEndpoints == [
+                "doors.gorush at onion:8088 has no secret: everybody can push through it"
+            ])
+        let secret = try read("listen: [onion:8088, \"127.0.0.1:1\"], secret_file: secret")
+        #expect(!secret.status.gorushDoor.isLocal && secret.openEndpoints.isEmpty)
+        // A secret that others can read is a fault of `doctor`'s.
+        #expect(secret.credentialFiles.contains { $0.hasSuffix("/secret") })
+    }
+
+    @Test func valuesReachTheirPlaces() throws {
+        let read = try settings(
+            doors(
+                """
+                gorush:
+                  listen: [onion:8088, "127.0.0.1:8088"]
+                  apps: [two, one, three]
+                  sandbox: true
+                  secret_file: secret
+                  notifications: 3
+                  wait: true
+                  outcome_deadline: 4
+                  broadcasts: true
+                  hide_tokens: false
+                  requests: 5
+                  rate: 6
+                  body_bytes: 2048
+                status:
+                  stream: [onion:9998]
+                  listen: [onion:80]
+                  apps: [three]
+                  keys_per_query: 7
+                  entries_per_request: 8
+                  installations_per_key: 9
+                  installations: 10
+                  registration_bytes: 65537
+                  message_memory: 3601
+                  stream_connections: 11
+                  stream_rate: 12
+                  stream_idle_timeout: 13
+                  rate: 14
+                  body_bytes: 4096
+                """)
+        ).status
+        #expect(read.gorush.listen == [.onion(port: 8088), .plain(.host("127.0.0.1", port: 8088))])
+        #expect(read.gorushDoor.apps.ios.map(\.topic) == ["im.two", "im.one"])
+        #expect(read.gorushDoor.apps.android == "three")
+        #expect(read.gorushDoor.apps.isSandbox)
+        #expect(read.gorushSecretFile.hasSuffix("/secret"))
+        #expect(read.gorushDoor.notifications == 3)
+        #expect(read.gorushDoor.waits && read.gorushDoor.broadcasts && !read.gorushDoor.hidesTokens)
+        #expect(read.gorushDoor.outcomeDeadline == .seconds(4))
+        #expect(read.gorush.limits.requests == 5)
+        #expect(read.gorush.limits.rate == 6)
+        #expect(read.gorush.limits.body == 2048)
+        #expect(read.streamPlaces == [.onion(port: 9998)])
+        #expect(read.server.listen == [.onion(port: 80)])
+        #expect(read.serverDoor.apps.ios.isEmpty)
+        #expect(read.serverDoor.apps.android == "three")
+        #expect(read.serverDoor.keysPerQuery == 7)
+        #expect(read.serverDoor.entriesPerRequest == 8)
+        #expect(read.registrations.perOwner == 9)
+        #expect(read.registrations.installations == 10)
+        #expect(read.registrations.bytes == 65537)
+        #expect(read.serverDoor.messageMemory == .seconds(3601))
+        #expect(read.stream.connections == 11)
+        #expect(read.stream.rate == 12)
+        #expect(read.stream.idleTimeout == .seconds(13))
+        #expect(read.stream.messageBytes == 4096)
+        #expect(read.stream.totalRate == 14)
+    }
+
+    @Test(arguments: [
+        ("gorush: {open: true, listen: [onion:8088]}", "doors.gorush.apps"),
+        ("gorush: {open: true, listen: [onion:8088], apps: [five]}", "doors.gorush.apps"),
+        ("gorush: {open: true, listen: [onion:8088], apps: one}", "doors.gorush.apps"),
+        ("gorush: {open: true, listen: [onion:8088], apps: [one, three, four]}", "doors.gorush.apps"),
+        ("gorush: {listen: [onion:8088], apps: [one]}", "doors.gorush.secret_file"),
+        ("gorush: {listen: [\"127.0.0.1:1\", onion:8088], apps: [one]}", "doors.gorush.secret_file"),
+        ("gorush: {notifications: 0}", "doors.gorush.notifications"),
+        ("status: {stream: [onion:9999], apps: [one]}", "doors.status.stream"),
+        ("status: {stream: [onion:80], apps: [one]}", "doors.status.stream"),
+        ("status: {stream: [onion:1], listen: [onion:1], apps: [one]}", "doors.status.stream"),
+        ("status: {stream: [\"https://0.0.0.0:1\"], apps: [one]}", "doors.status.stream"),
+        ("status: {message_memory: 60}", "doors.status.message_memory"),
+        ("status: {somethnig: 1}", "doors.status.somethnig"),
+    ])
+    func whatCannotBeIsAFaultOfItsKey(lines: String, key: String) {
+        let found = faults(doors(lines))
+        #expect(found.count == 1 && found[0].contains(key), "\(found)")
+    }
+}
