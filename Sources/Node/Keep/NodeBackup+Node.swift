@@ -37,7 +37,7 @@ extension NodeBackup {
             where !ownFiles.contains(path) && !path.hasPrefix(directory + "/") {
                 backup.credentials[ByteText(place.name(of: path))] = Secret(try CredentialFiles.read(path))
             }
-            backup.tables = try RegistrationFile(try settings.store(), isReadOnly: true).keptTables()
+            backup.tables = try RegistrationFile(try settings.store(), isReadOnly: true).backupTables()
             return backup
         } catch let error as CallRefusal {
             throw error

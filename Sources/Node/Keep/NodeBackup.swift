@@ -47,7 +47,7 @@ package struct NodeBackup: Sendable {
     var peers: [ByteText: [UInt8]]?
     /// The files of credentials by their paths: relative to the settings' directory, or absolute.
     var credentials: [ByteText: Secret] = [:]
-    package var tables: [KeptTable] = []
+    package var tables: [BackupTable] = []
 
     init(address: String, madeAt: Int64, version: String, settings: String?) {
         (self.address, self.madeAt, self.version) = (address, madeAt, version)
@@ -135,9 +135,9 @@ package struct NodeBackup: Sendable {
             }
             self.credentials[ByteText(path)] = Secret(bytes)
         }
-        for name in KeptTable.names {
+        for name in BackupTable.names {
             guard let lines = tables[name]?.string else { continue }
-            guard let table = KeptTable(name, lines: lines) else { throw .unreadable }
+            guard let table = BackupTable(name, lines: lines) else { throw .unreadable }
             self.tables.append(table)
         }
     }
@@ -162,7 +162,7 @@ package struct NodeBackup: Sendable {
     }
 }
 
-extension KeptTable {
+extension BackupTable {
     fileprivate var lines: String {
         rows.map { row in
             JSON.array(
@@ -179,12 +179,12 @@ extension KeptTable {
     }
 
     fileprivate init?(_ name: String, lines: String) {
-        var rows: [[KeptValue]] = []
+        var rows: [[BackupValue]] = []
         for line in lines.utf8.split(separator: UInt8(ascii: "\n")) {
             guard let values = (try? JSON(Array(line), maximumDepth: 2))?.array, values.count <= 32 else {
                 return nil
             }
-            var row: [KeptValue] = []
+            var row: [BackupValue] = []
             for value in values {
                 switch value {
                 case .null: row.append(.null)

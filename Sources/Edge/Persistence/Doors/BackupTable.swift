@@ -2,7 +2,7 @@ import Encodings
 import Relay
 
 /// A value of a row that leaves the store, in the open.
-package enum KeptValue: Equatable, Sendable {
+package enum BackupValue: Equatable, Sendable {
     case null
     case integer(Int64)
     case text(String)
@@ -11,25 +11,25 @@ package enum KeptValue: Equatable, Sendable {
 
 /// The part of one table that an owner takes along: the phone book, mailboxes, installations. Nothing that waits, and
 /// nothing that strangers have registered.
-package struct KeptTable: Sendable {
+package struct BackupTable: Sendable {
     package let name: String
-    package let rows: [[KeptValue]]
+    package let rows: [[BackupValue]]
 
     /// The names of the tables, each behind those that it refers to.
     package static let names = [
         "installation", "phone", "phone_alias", "mailbox", "mailbox_reader", "mailbox_publisher",
     ]
 
-    fileprivate init(_ name: String, of rows: [[KeptValue]]) {
+    fileprivate init(_ name: String, of rows: [[BackupValue]]) {
         self.name = name
         self.rows = rows
     }
 
     /// Makes a table of rows from outside; `nil`: there is no such table, or its rows are others.
-    package init?(_ name: String, rows: [[KeptValue]]) {
-        guard let table = KeptTable.table(name)?.table,
-            rows.count <= KeptTable.mostRows(of: name),
-            rows.allSatisfy({ KeptTable.isRow($0, of: table) })
+    package init?(_ name: String, rows: [[BackupValue]]) {
+        guard let table = BackupTable.table(name)?.table,
+            rows.count <= BackupTable.mostRows(of: name),
+            rows.allSatisfy({ BackupTable.isRow($0, of: table) })
         else { return nil }
         self.init(name, of: rows)
     }
@@ -52,7 +52,7 @@ package struct KeptTable: Sendable {
         }
     }
 
-    private static func isRow(_ row: [KeptValue], of table: StoreTable) -> Bool {
+    private static func isRow(_ row: [BackupValue], of table: StoreTable) -> Bool {
         row.count == table.copiedColumns.count
             && zip(row, table.copiedColumns).allSatisfy { value, column in
                 switch (value, column.kind) {
@@ -65,7 +65,7 @@ package struct KeptTable: Sendable {
     }
 
     /// Returns the row that a text of the table is sealed for in a database.
-    fileprivate func owner(of row: [KeptValue]) -> Sealed.Owner {
+    fileprivate func owner(of row: [BackupValue]) -> Sealed.Owner {
         switch name {
         case "phone": if case .text(let name) = row[1] { return .phone(name: name) }
         case "phone_alias": if case .text(let name) = row[0] { return .alias(name: name) }
@@ -77,17 +77,17 @@ package struct KeptTable: Sendable {
 
 extension RegistrationFile {
     /// Returns the tables that an owner takes along.
-    package func keptTables() throws(StoreError) -> [KeptTable] {
-        var kept: [KeptTable] = []
-        for name in KeptTable.names {
-            guard let (door, table) = KeptTable.table(name), try DoorSchema.isThere(door, on: connection)
+    package func backupTables() throws(StoreError) -> [BackupTable] {
+        var tables: [BackupTable] = []
+        for name in BackupTable.names {
+            guard let (door, table) = BackupTable.table(name), try DoorSchema.isThere(door, on: connection)
             else { continue }
-            kept.append(KeptTable(name, of: try keptRows(of: table)))
+            tables.append(BackupTable(name, of: try backupRows(of: table)))
         }
-        return kept
+        return tables
     }
 
-    private func keptRows(of table: StoreTable) throws(StoreError) -> [[KeptValue]] {
+    private func backupRows(of table: StoreTable) throws(StoreError) -> [[BackupValue]] {
         let chosen =
             switch table.name {
             case "mailbox": "WHERE is_push = 0"
@@ -98,9 +98,9 @@ extension RegistrationFile {
         let select = try Statement(
             "SELECT \(table.names) FROM \(table.name) \(chosen) ORDER BY \(table.columns[0].name)",
             on: connection)
-        var rows: [[KeptValue]] = []
+        var rows: [[BackupValue]] = []
         while try select.step() {
-            var row: [KeptValue] = []
+            var row: [BackupValue] = []
             for (index, column) in table.copiedColumns.enumerated() {
                 // Where nothing waits, nothing was fetched.
                 guard column.name != "acknowledged" else {
@@ -108,7 +108,7 @@ extension RegistrationFile {
                     continue
                 }
                 let owner = table.owner(of: column, in: select, mailboxes: [:])
-                row.append(KeptValue(try column.value(Int32(index), of: select, owner)))
+                row.append(BackupValue(try column.value(Int32(index), of: select, owner)))
             }
             rows.append(row)
         }
@@ -116,17 +116,17 @@ extension RegistrationFile {
     }
 
     /// Adds what is not there yet, all or nothing.
-    package func add(_ tables: [KeptTable]) throws(StoreError) {
-        for kept in tables where !kept.rows.isEmpty {
-            guard let door = KeptTable.table(kept.name)?.door else { continue }
+    package func add(_ tables: [BackupTable]) throws(StoreError) {
+        for backup in tables where !backup.rows.isEmpty {
+            guard let door = BackupTable.table(backup.name)?.door else { continue }
             try DoorSchema.prepare(door, on: connection)
         }
         try connection.transaction { () throws(StoreError) in
-            for kept in tables where !kept.rows.isEmpty {
-                guard let table = KeptTable.table(kept.name)?.table else { continue }
+            for backup in tables where !backup.rows.isEmpty {
+                guard let table = BackupTable.table(backup.name)?.table else { continue }
                 let insert = try Statement(table.addition, on: connection)
-                for row in kept.rows {
-                    let owner = kept.owner(of: row)
+                for row in backup.rows {
+                    let owner = backup.owner(of: row)
                     for (index, (value, column)) in zip(row, table.copiedColumns).enumerated() {
                         try CopiedValue(value, column.kind, owner).bind(Int32(index) + 1, to: insert)
                     }
@@ -137,7 +137,7 @@ extension RegistrationFile {
     }
 }
 
-extension KeptValue {
+extension BackupValue {
     fileprivate init(_ value: CopiedValue) {
         self =
             switch value {
@@ -150,7 +150,7 @@ extension KeptValue {
 }
 
 extension CopiedValue {
-    fileprivate init(_ value: KeptValue, _ kind: StoreTable.Column.Kind, _ owner: Sealed.Owner) {
+    fileprivate init(_ value: BackupValue, _ kind: StoreTable.Column.Kind, _ owner: Sealed.Owner) {
         self =
             switch (value, kind) {
             case (.null, _): .null
