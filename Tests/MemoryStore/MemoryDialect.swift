@@ -23,16 +23,16 @@ struct MemoryDialect: Dialect {
         }
     }
     func numbered(_ counter: RowCounter) -> String {
-        counter == .kept ? "INTEGER PRIMARY KEY AUTOINCREMENT" : "INTEGER PRIMARY KEY"
+        counter == .neverReused ? "INTEGER PRIMARY KEY AUTOINCREMENT" : "INTEGER PRIMARY KEY"
     }
     func ending(of table: StoreTable) -> String { "" }
     func pick<Value>(_ words: PerDialect<Value>) -> Value { words.file }
     func lastNumber(of table: String, _ counter: RowCounter) -> String {
-        counter == .kept
+        counter == .neverReused
             ? "SELECT seq FROM sqlite_sequence WHERE name = '\(table)'" : "SELECT max(number) FROM \(table)"
     }
     func goOn(behind number: Int64, in table: String, _ counter: RowCounter) -> String? {
-        guard counter == .kept else { return nil }
+        guard counter == .neverReused else { return nil }
         return """
             DELETE FROM sqlite_sequence WHERE name = '\(table)';
             INSERT INTO sqlite_sequence VALUES ('\(table)', \(number))

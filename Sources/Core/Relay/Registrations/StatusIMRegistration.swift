@@ -41,7 +41,7 @@ package enum StatusIMRegistration {
     }
 
     /// A phone that can be pushed to.
-    package struct Kept: Sendable {
+    package struct Phone: Sendable {
         package let registration: [UInt8]
         /// Milliseconds since 1970.
         package let registeredAt: Int64

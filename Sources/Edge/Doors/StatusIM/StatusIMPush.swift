@@ -92,12 +92,12 @@ extension StatusIMServer {
         case answered(PushResult)
         case send(StatusIMTarget)
 
-        init(_ entry: PushEntry, _ registration: Registration?, _ kept: StatusIMRegistration.Kept?) {
+        init(_ entry: PushEntry, _ registration: Registration?, _ phone: StatusIMRegistration.Phone?) {
             switch PushDecision(entry, registration) {
             case .answered(let result): self = .answered(result)
             case .send(let registration):
                 let target = StatusIMTarget(
-                    registration, registeredAt: kept?.registeredAt ?? 0, usedAt: kept?.usedAt ?? 0)
+                    registration, registeredAt: phone?.registeredAt ?? 0, usedAt: phone?.usedAt ?? 0)
                 // Gorush passes over in silence what is neither Apple's nor Google's.
                 self = target.map { .send($0) } ?? .answered(.accepted)
             }

@@ -249,10 +249,10 @@ package final class StatusIMServer {
         let message = Relay.Digest(high: pair.high, low: pair.low)
         let keys = request.entries.map { key(of: $0.keyHash, installationID: $0.installationID) }
         Task {
-            let looked = try? await registrations.look(for: message, keys) { places, kept in
-                let registration = kept.flatMap { try? Registration($0.registration) }
+            let looked = try? await registrations.look(for: message, keys) { places, phone in
+                let registration = phone.flatMap { try? Registration($0.registration) }
                 return places.map {
-                    Plan(request.entries[$0], registration, kept)
+                    Plan(request.entries[$0], registration, phone)
                 }
             }
             guard let (told, plans) = looked else { return answer(failed(request)) }

@@ -9,7 +9,7 @@ final class MailboxDelayedRows {
     static let table = StoreTable(
         "mailbox_delayed",
         [
-            Column("number", .number, .numbered(.kept)), Column("mailbox"), Column("id", .text),
+            Column("number", .number, .numbered(.neverReused)), Column("mailbox"), Column("id", .text),
             Column("due_at"), Column("expires_at"), Column("is_urgent"), Column("size"),
             Column("text", .sealedText(Sealed.message)),
             Column("replaces", .sealedText(Sealed.collapse), .optional),

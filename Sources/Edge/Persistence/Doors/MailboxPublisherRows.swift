@@ -7,7 +7,7 @@ final class MailboxPublisherRows {
     static let table = StoreTable(
         "mailbox_publisher",
         [
-            Column("number", .number, .numbered(.kept)),
+            Column("number", .number, .numbered(.neverReused)),
             Column(
                 "mailbox", .number,
                 .goesWith(table: "mailbox", column: "number", trigger: "mailbox_publishers_go")),

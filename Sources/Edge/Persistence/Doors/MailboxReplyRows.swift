@@ -7,7 +7,7 @@ final class MailboxReplyRows {
     static let table = StoreTable(
         "mailbox_reply",
         [
-            Column("number", .number, .numbered(.kept)), Column("mailbox"), Column("channel", .bytes),
+            Column("number", .number, .numbered(.neverReused)), Column("mailbox"), Column("channel", .bytes),
             Column("digest", .bytes, .unique), Column("accepted_at"), Column("sealed", .bytes),
         ],
         indices: [

@@ -10,20 +10,20 @@ final class MailboxTables: DoorTables {
         StoreTable(
             "mailbox",
             [
-                Column("number", .number, .numbered(.kept)), Column("name", .text, .unique),
+                Column("number", .number, .numbered(.neverReused)), Column("name", .text, .unique),
                 Column("address", .bytes, .unique), Column("topic", .bytes, .unique), Column("show", .text),
                 Column("is_open"), Column("is_push", .number, .initially(0)), Column("added_at"), .proof(),
             ]),
         StoreTable(
             "mailbox_reader",
             [
-                Column("number", .number, .numbered(.kept)), Column("mailbox"), Column("name", .text),
+                Column("number", .number, .numbered(.neverReused)), Column("mailbox"), Column("name", .text),
                 Column("token", .bytes), Column("acknowledged", .number, .initially(0)), .proof(),
             ], rule: "UNIQUE (mailbox, name)", indices: ["mailbox_of": "(token)"]),
         StoreTable(
             "mailbox_message",
             [
-                Column("number", .number, .numbered(.kept)), Column("mailbox"), Column("id", .text),
+                Column("number", .number, .numbered(.neverReused)), Column("mailbox"), Column("id", .text),
                 Column("accepted_at"), Column("expires_at"), Column("is_urgent"), Column("size"),
                 Column("text", .sealedText(Sealed.message)), Column("sequence", .number, .optional),
                 Column("replaces", .sealedText(Sealed.collapse), .optional),

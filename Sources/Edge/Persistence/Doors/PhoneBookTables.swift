@@ -47,7 +47,8 @@ final class PhoneBookTables: DoorTables {
         StoreTable(
             "phone",
             [
-                Column("number", .number, .numbered(.kept)), Column("name", .text), Column("platform", .text),
+                Column("number", .number, .numbered(.neverReused)), Column("name", .text),
+                Column("platform", .text),
                 Column("app", .text), Column("token", .sealedText(Sealed.token)), Column("model", .text),
                 Column("added_at"),
             ],

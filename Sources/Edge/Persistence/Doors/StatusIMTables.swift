@@ -152,11 +152,11 @@ final class StatusIMTables: DoorTables {
         return try select.step() ? UInt64(bitPattern: select.integer(0)) : nil
     }
 
-    func kept(of key: StatusIMRegistration.Key) throws(StoreError) -> StatusIMRegistration.Kept? {
+    func phone(of key: StatusIMRegistration.Key) throws(StoreError) -> StatusIMRegistration.Phone? {
         try select.bind(1, key.installation)
         defer { select.reset() }
         guard try select.step(), !select.isNull(1) else { return nil }
-        return StatusIMRegistration.Kept(
+        return StatusIMRegistration.Phone(
             registration: try select.sealedBytes(1, as: Sealed.registration, of: key.row),
             registeredAt: select.integer(2),
             usedAt: select.integer(3))
@@ -169,7 +169,7 @@ final class StatusIMTables: DoorTables {
         let known = try self.version(of: key)
         if let known, known >= version { return .stale }
         guard known != nil || registration != nil else { return .stored }
-        let old = try kept(of: key)?.registration
+        let old = try phone(of: key)?.registration
         if let registration {
             if known == nil, try total().installations >= limits.installations {
                 guard try makeRoom(at: now, limits) else { return .full }

@@ -80,13 +80,13 @@ package struct StoredStatusIMRegistrations: Sendable {
     ///   what is not registered; returns as many values.
     package func look<Value: Sendable>(
         for message: Digest, _ keys: [StatusIMRegistration.Key],
-        _ body: @Sendable ([Int], StatusIMRegistration.Kept?) -> [Value]
+        _ body: @Sendable ([Int], StatusIMRegistration.Phone?) -> [Value]
     ) async throws(OutboxError) -> (told: [UInt8]?, found: [Value]) {
         try await file.read(StatusIMTables.self) { tables throws(StoreError) in
             if let told = try tables.results(of: message) { return (told, []) }
             var found: [Value?] = Array(repeating: nil, count: keys.count)
             for (key, places) in Dictionary(grouping: keys.indices, by: { keys[$0] }) {
-                for (place, value) in zip(places, body(places, try tables.kept(of: key))) {
+                for (place, value) in zip(places, body(places, try tables.phone(of: key))) {
                     found[place] = value
                 }
             }

@@ -60,7 +60,7 @@ package protocol Dialect: Sendable {
 /// it has given.
 package enum RowCounter: Sendable {
     /// The number above all that the table has given.
-    case kept
+    case neverReused
     /// The number above all that are there.
     case highest
 }

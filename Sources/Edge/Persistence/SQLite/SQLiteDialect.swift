@@ -29,7 +29,7 @@ struct SQLiteDialect: Dialect {
 
     func numbered(_ counter: RowCounter) -> String {
         switch counter {
-        case .kept: "INTEGER PRIMARY KEY AUTOINCREMENT"
+        case .neverReused: "INTEGER PRIMARY KEY AUTOINCREMENT"
         case .highest: "INTEGER PRIMARY KEY"
         }
     }
@@ -45,13 +45,13 @@ struct SQLiteDialect: Dialect {
 
     func lastNumber(of table: String, _ counter: RowCounter) -> String {
         switch counter {
-        case .kept: "SELECT seq FROM sqlite_sequence WHERE name = '\(table)'"
+        case .neverReused: "SELECT seq FROM sqlite_sequence WHERE name = '\(table)'"
         case .highest: "SELECT max(number) FROM \(table)"
         }
     }
 
     func goOn(behind number: Int64, in table: String, _ counter: RowCounter) -> String? {
-        guard counter == .kept else { return nil }
+        guard counter == .neverReused else { return nil }
         return """
             DELETE FROM sqlite_sequence WHERE name = '\(table)';
             INSERT INTO sqlite_sequence VALUES ('\(table)', \(number))
