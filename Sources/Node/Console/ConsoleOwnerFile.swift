@@ -13,7 +13,7 @@ enum ConsoleOwnerFile {
     private static let limit = 16_384
 
     /// Reads the file; `nil`: there is none.
-    static func read(_ path: String) throws(Fault) -> ConsoleEntrance.Kept? {
+    static func read(_ path: String) throws(Fault) -> ConsoleAccess.Saved? {
         let bytes: [UInt8]
         do throws(SystemError) {
             bytes = try PrivateFile.read(path, limit: limit)
@@ -21,13 +21,13 @@ enum ConsoleOwnerFile {
             if error.code == ENOENT { return nil }
             throw .system(error)
         }
-        guard let json = try? JSON(bytes), let kept = ConsoleEntrance.Kept(json) else {
+        guard let json = try? JSON(bytes), let saved = ConsoleAccess.Saved(json) else {
             throw .unreadable(path)
         }
-        return kept
+        return saved
     }
 
-    static func text(_ kept: ConsoleEntrance.Kept) -> [UInt8] { Array((kept.json.text + "\n").utf8) }
+    static func text(_ saved: ConsoleAccess.Saved) -> [UInt8] { Array((saved.json.text + "\n").utf8) }
 
     enum Fault: Error, CustomStringConvertible {
         case system(SystemError)
@@ -42,7 +42,7 @@ enum ConsoleOwnerFile {
     }
 }
 
-extension ConsoleEntrance.Kept {
+extension ConsoleAccess.Saved {
     fileprivate init?(_ json: JSON) {
         self.init()
         if let passphrase = json["passphrase"] {
@@ -53,11 +53,11 @@ extension ConsoleEntrance.Kept {
             self.passphrase = digest
         }
         guard let rows = json["sessions"]?.array else { return nil }
-        for row in rows.suffix(ConsoleEntrance.mostSessions) {
+        for row in rows.suffix(ConsoleAccess.mostSessions) {
             guard let digest = row["digest"]?.string.flatMap({ Hex.decode($0) }), digest.count == 32,
                 let ends = row["ends"]?.integer
             else { return nil }
-            sessions.append(ConsoleEntrance.Session(digest: digest, ends: ends))
+            sessions.append(ConsoleAccess.Session(digest: digest, ends: ends))
         }
     }
 

@@ -179,7 +179,7 @@ extension NodeConsole {
     ) -> ConsoleDoor {
         ConsoleDoor(
             origins: own + (others ?? settings.console.origins), cookie: cookie,
-            entry: hasEntered ? nil : entry, calls: site.calls, stateText: site.stateText, events: events,
+            login: hasEntered ? nil : login, calls: site.calls, stateText: site.stateText, events: events,
             isWidget: { [unowned self] in widgets.has($0) }
         ) { $0 == ConsolePage.description ? nil : await ConsolePage.read($0) }
     }

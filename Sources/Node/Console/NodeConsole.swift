@@ -11,7 +11,7 @@ import Reactor
 /// is not good any more. With the owner the timer stops and the file goes.
 @EventLoop
 final class NodeConsole {
-    let entry: ConsoleEntry
+    let login: ConsoleLogin
     let log: Logger
     /// The events for pages that are open.
     let events = ConsoleEvents()
@@ -38,12 +38,12 @@ final class NodeConsole {
             log.error("console.widgets_unreadable", metadata: ["reason": "\(fault)"])
         }
         let ownerFile = state.consoleOwner
-        var kept: ConsoleEntrance.Kept?
+        var saved: ConsoleAccess.Saved?
         do throws(ConsoleOwnerFile.Fault) {
-            kept = try ConsoleOwnerFile.read(ownerFile)
+            saved = try ConsoleOwnerFile.read(ownerFile)
         } catch {
             // Whoever damages it must not become the owner by it.
-            kept = ConsoleEntrance.Kept()
+            saved = ConsoleAccess.Saved()
             log.error(
                 "console.owner_unreadable",
                 metadata: [
@@ -51,13 +51,13 @@ final class NodeConsole {
                     "advice": "enter by onionbell console link, and set the passphrase anew",
                 ])
         }
-        entry = ConsoleEntry(kept) { kept in
-            guard let error = await PrivateFile.replace(ownerFile, with: ConsoleOwnerFile.text(kept))
+        login = ConsoleLogin(saved) { saved in
+            guard let error = await PrivateFile.replace(ownerFile, with: ConsoleOwnerFile.text(saved))
             else { return }
             log.error("console.write_failed", metadata: ["reason": "\(error)"])
         }
         timer.action = { [unowned self] in renew() }
-        entry.onEntered = { [unowned self] way, isFirst in
+        login.onEntered = { [unowned self] way, isFirst in
             log.notice("console.entered", metadata: ["by": "\(way.rawValue)"])
             if isFirst { hasOwnerNow() }
         }
@@ -70,7 +70,7 @@ final class NodeConsole {
         if let widgets = settings.console.widgets { try open(widgets, at: site, settings) }
         let hasLogin = !settings.console.listen.isEmpty || settings.console.proxied?.isTrusted == false
         if hasLogin { linkOrigins += settings.console.origins }
-        if entry.hasOwner || linkOrigins.isEmpty { return removeLinkFile() }
+        if login.hasOwner || linkOrigins.isEmpty { return removeLinkFile() }
         renew()
     }
 
@@ -79,15 +79,15 @@ final class NodeConsole {
     /// Links that are good once and for a quarter of an hour, one for each address of the console. Those before it are not.
     func makeLinks() async -> [String] {
         guard !linkOrigins.isEmpty else { return [] }
-        let text = entry.makeLink()
+        let text = login.makeLink()
         let links = linkOrigins.map { "\($0)/#enter=\(text)" }
         // The link that the file has is none any more.
-        if !entry.hasOwner { await write(links) }
+        if !login.hasOwner { await write(links) }
         return links
     }
 
     private func renew() {
-        guard !isStopped, !entry.hasOwner else { return }
+        guard !isStopped, !login.hasOwner else { return }
         timer.start(after: NodeConsole.renewal)
         Task { _ = await makeLinks() }
     }
@@ -98,7 +98,7 @@ final class NodeConsole {
             return log.error("console.write_failed", metadata: ["reason": "\(error)"])
         }
         // Somebody may have entered meanwhile.
-        if entry.hasOwner { return removeLinkFile() }
+        if login.hasOwner { return removeLinkFile() }
         log.notice("console.link_written", metadata: ["file": "\(linkFile)"])
     }
 
@@ -118,7 +118,7 @@ final class NodeConsole {
     /// Tells a link once it can be opened, if there is no owner. The one in the file is then another one too.
     func tellLink(_ tell: @escaping @EventLoop (_ link: String) -> Void) {
         let make: @EventLoop () -> Void = { [unowned self] in
-            guard !entry.hasOwner else { return }
+            guard !login.hasOwner else { return }
             Task { for link in await makeLinks() { tell(link) } }
         }
         if let onion { onion.whenPublished(make) } else { make() }

@@ -27,7 +27,7 @@ import Wire
         let door: PeerDoor
         let console: Endpoint
         let peers: Endpoint
-        let entry: ConsoleEntry
+        let login: ConsoleLogin
 
         func client(_ circuit: UInt32) async throws -> RawPeer {
             let client = try await RawPeer(console)
@@ -61,9 +61,9 @@ import Wire
         let circuits = Circuits(settings: settings)
         var http = HTTPServer.Settings()
         http.refusals = [401, 403, 404, 429]
-        let entry = ConsoleEntry(nil) { _ in }
+        let login = ConsoleLogin(nil) { _ in }
         let console = ConsoleDoor(
-            origins: ["http://" + Self.host], cookie: "onionbell", entry: entry, calls: NoCalls(),
+            origins: ["http://" + Self.host], cookie: "onionbell", login: login, calls: NoCalls(),
             stateText: { Array("well".utf8) }, events: ConsoleEvents(), isWidget: { _ in false },
             file: { _ in Array("page".utf8) })
         let server = HTTPServer(
@@ -72,7 +72,7 @@ import Wire
         let place = Endpoint.host("127.0.0.1", port: 0)
         return Site(
             circuits: circuits, server: server, door: door,
-            console: try server.open(on: place), peers: try door.open(on: place), entry: entry)
+            console: try server.open(on: place), peers: try door.open(on: place), login: login)
     }
 
     private func get(_ path: String, _ count: Int = 1, cookie: String? = nil) -> [UInt8] {
@@ -87,7 +87,7 @@ import Wire
     }
 
     private func owner(at site: Site, _ circuit: UInt32) async throws -> (RawPeer, cookie: String) {
-        guard case .entered(let token) = await site.entry.enter(byLink: site.entry.makeLink(), from: 1) else {
+        guard case .entered(let token) = await site.login.enter(byLink: site.login.makeLink(), from: 1) else {
             throw CancellationError()
         }
         let owner = try await site.client(circuit)

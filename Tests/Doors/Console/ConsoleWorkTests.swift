@@ -9,59 +9,59 @@ import Testing
 @Suite struct ConsoleWorkTests {
     private let passphrase = "a passphrase of the owner"
 
-    private func kept(passphrase: String?) throws -> ConsoleEntrance.Kept {
-        var kept = ConsoleEntrance.Kept()
-        kept.passphrase = try passphrase.map { try PassphraseDigest(of: Secret(Array($0.utf8))) }
-        return kept
+    private func saved(passphrase: String?) throws -> ConsoleAccess.Saved {
+        var saved = ConsoleAccess.Saved()
+        saved.passphrase = try passphrase.map { try PassphraseDigest(of: Secret(Array($0.utf8))) }
+        return saved
     }
 
     @Test func anyTextThatIsNoLinkCostsTheSame() throws {
-        let end = ConsoleEntrance.linkLifetime.nanoseconds
-        var entrances = [ConsoleEntrance(nil), ConsoleEntrance(try kept(passphrase: nil))]
-        for index in entrances.indices {
-            var costs: [ConsoleEntrance.Work] = []
+        let end = ConsoleAccess.linkLifetime.nanoseconds
+        var accesses = [ConsoleAccess(nil), ConsoleAccess(try saved(passphrase: nil))]
+        for index in accesses.indices {
+            var costs: [ConsoleAccess.Work] = []
             func refuse(_ text: String, at now: Int64) {
-                let before = entrances[index].work
-                let isSpent = entrances[index].spendLink(text, at: now)
+                let before = accesses[index].work
+                let isSpent = accesses[index].spendLink(text, at: now)
                 #expect(!isSpent)
-                let after = entrances[index].work
+                let after = accesses[index].work
                 costs.append(
-                    ConsoleEntrance.Work(
+                    ConsoleAccess.Work(
                         hashes: after.hashes - before.hashes, digests: after.digests - before.digests,
                         comparisons: after.comparisons - before.comparisons))
             }
             refuse("none", at: 0)
-            let first = entrances[index].makeLink(of: Array(repeating: 1, count: 20), at: 0)
+            let first = accesses[index].makeLink(of: Array(repeating: 1, count: 20), at: 0)
             refuse("unknown", at: 0)
             refuse("", at: 0)
             refuse(first + "A", at: 0)
             refuse(first, at: end)
-            let second = entrances[index].makeLink(of: Array(repeating: 2, count: 20), at: 0)
+            let second = accesses[index].makeLink(of: Array(repeating: 2, count: 20), at: 0)
             refuse(first, at: 0)
-            let isSpent = entrances[index].spendLink(second, at: end - 1)
+            let isSpent = accesses[index].spendLink(second, at: end - 1)
             #expect(isSpent)
             refuse(second, at: end - 1)
             #expect(costs.count == 7)
-            #expect(costs.allSatisfy { $0 == ConsoleEntrance.Work(hashes: 0, digests: 1, comparisons: 1) })
+            #expect(costs.allSatisfy { $0 == ConsoleAccess.Work(hashes: 0, digests: 1, comparisons: 1) })
         }
     }
 
     @Test func anyTextThatIsNoPassphraseCostsTheSame() async throws {
-        let nodes = [nil, try kept(passphrase: nil), try kept(passphrase: passphrase)]
-        for (number, kept) in nodes.enumerated() {
-            let entry = ConsoleEntry(kept) { _ in }
-            guard case .refused = await entry.enter(byPassphrase: "something else", from: 1) else {
+        let nodes = [nil, try saved(passphrase: nil), try saved(passphrase: passphrase)]
+        for (number, saved) in nodes.enumerated() {
+            let login = ConsoleLogin(saved) { _ in }
+            guard case .refused = await login.enter(byPassphrase: "something else", from: 1) else {
                 Issue.record("node \(number) let in")
                 continue
             }
-            #expect(entry.work == ConsoleEntrance.Work(hashes: 1, digests: 0, comparisons: 2), "\(number)")
+            #expect(login.work == ConsoleAccess.Work(hashes: 1, digests: 0, comparisons: 2), "\(number)")
         }
         // The right one does no other work, and where none is set no text is right.
-        for (kept, isRight) in [(nodes[1], false), (nodes[2], true)] {
-            let entry = ConsoleEntry(kept) { _ in }
-            let answer = await entry.enter(byPassphrase: passphrase, from: 1)
+        for (saved, isRight) in [(nodes[1], false), (nodes[2], true)] {
+            let login = ConsoleLogin(saved) { _ in }
+            let answer = await login.enter(byPassphrase: passphrase, from: 1)
             if case .entered = answer { #expect(isRight) } else { #expect(!isRight) }
-            #expect(entry.work == ConsoleEntrance.Work(hashes: 1, digests: 0, comparisons: 2))
+            #expect(login.work == ConsoleAccess.Work(hashes: 1, digests: 0, comparisons: 2))
         }
     }
 }

@@ -18,7 +18,7 @@ extension ConsoleDoor {
         guard let origin = rules.origin(ofForm: request) else {
             return plain(403, "only the console's own page may ask this")
         }
-        guard let entry else { return plain(409, "the login is that of the platform") }
+        guard let login else { return plain(409, "the login is that of the platform") }
         guard let form = try? HTTPQuery(request.body.span) else { return plain(400, "not a form") }
         let link = form["link"] ?? ""
         var copy = request
@@ -27,7 +27,7 @@ extension ConsoleDoor {
                 link.isEmpty
                     ? ["passphrase": .string(form["passphrase"] ?? "")] : ["link": .string(link)]
             ).text.utf8)
-        enter(copy, isSecure: origin.hasPrefix("https://"), by: entry) { response in
+        enter(copy, isSecure: origin.hasPrefix("https://"), by: login) { response in
             guard let cookie = response.fields["set-cookie"] else {
                 let message = (try? JSON(response.body))?["message"]?.string
                 return plain(response.status, message ?? "not accepted")

@@ -14,7 +14,7 @@ package final class ConsoleDoor {
 
     let rules: ConsoleRules
     /// The login; `nil`: whoever comes has entered, by the login of a proxy.
-    let entry: ConsoleEntry?
+    let login: ConsoleLogin?
     private let calls: any HTTPDoor
     /// The state in plain text, for who has no scripts.
     private let stateText: @EventLoop () -> [UInt8]
@@ -38,12 +38,12 @@ package final class ConsoleDoor {
     ///
     /// - Parameters:
     ///   - origins: The origins at which browsers find the console (``ConsoleRules/origins``).
-    ///   - entry: The login; `nil`: a proxy in front has asked for it.
+    ///   - login: The login; `nil`: a proxy in front has asked for it.
     ///   - cookie: The name of the session's cookie. Cookies are of a machine, not of a port: each console on
     ///     it has its own.
     ///   - calls: The door of all paths below `/api/v1`.
     package init(
-        origins: [String], cookie: String, entry: ConsoleEntry?, calls: any HTTPDoor,
+        origins: [String], cookie: String, login: ConsoleLogin?, calls: any HTTPDoor,
         stateText: @escaping @EventLoop () -> [UInt8], events: ConsoleEvents,
         isWidget: @escaping @EventLoop (_ token: String) -> Bool, file: @escaping File
     ) {
@@ -51,7 +51,7 @@ package final class ConsoleDoor {
         self.isWidget = isWidget
         rules = ConsoleRules(origins: origins)
         self.cookie = cookie
-        self.entry = entry
+        self.login = login
         self.calls = calls
         self.stateText = stateText
         self.file = file
@@ -72,7 +72,7 @@ package final class ConsoleDoor {
         _ request: HTTPRequest, _ limit: (HTTPRequest) -> Int?
     ) -> Int? {
         guard let limit = limit(request), rules.isForUs(request) else { return nil }
-        guard entry == nil || session(in: request) != nil else { return nil }
+        guard login == nil || session(in: request) != nil else { return nil }
         return limit
     }
 
@@ -98,15 +98,15 @@ package final class ConsoleDoor {
             response.isForKnown = true
             respond(response)
         }
-        guard let entry else { return answer(request, of: nil, respondToOwner) }
+        guard let login else { return answer(request, of: nil, respondToOwner) }
         if request.path == Self.sessionPath, request.method == "POST" {
             return enter(
-                request, isSecure: origin?.hasPrefix("https://") == true, by: entry, respond)
+                request, isSecure: origin?.hasPrefix("https://") == true, by: login, respond)
         }
         guard let token = session(in: request) else {
             return respond(HTTPResponse(status: 401, fault: "no_session", "enter first"))
         }
-        answer(request, of: (token, entry), respondToOwner)
+        answer(request, of: (token, login), respondToOwner)
     }
 
     // MARK: Pages
@@ -139,7 +139,7 @@ package final class ConsoleDoor {
     // MARK: The login
 
     func enter(
-        _ request: HTTPRequest, isSecure: Bool, by entry: ConsoleEntry,
+        _ request: HTTPRequest, isSecure: Bool, by login: ConsoleLogin,
         _ respond: @escaping @EventLoop (HTTPResponse) -> Void
     ) {
         guard
@@ -150,14 +150,14 @@ package final class ConsoleDoor {
                 HTTPResponse(status: 400, fault: "bad_request", "give a link's secret or a passphrase"))
         }
         let (text, isLink) = body
-        guard text.utf8.count <= ConsoleEntrance.passphraseLengths.upperBound else {
+        guard text.utf8.count <= ConsoleAccess.passphraseLengths.upperBound else {
             return respond(refusal)
         }
         Task {
             let answer =
                 isLink
-                ? await entry.enter(byLink: text, from: request.sender)
-                : await entry.enter(byPassphrase: text, from: request.sender)
+                ? await login.enter(byLink: text, from: request.sender)
+                : await login.enter(byPassphrase: text, from: request.sender)
             switch answer {
             case .entered(let token):
                 var response = HTTPResponse(status: 204).forKnown
@@ -178,7 +178,7 @@ package final class ConsoleDoor {
     }
 
     private func cookie(_ token: String, isSecure: Bool, lifetime: Int64? = nil) -> String {
-        let seconds = lifetime ?? ConsoleEntrance.sessionLifetime.components.seconds
+        let seconds = lifetime ?? ConsoleAccess.sessionLifetime.components.seconds
         return "\(cookie)=\(token); Path=/; Max-Age=\(seconds); HttpOnly; SameSite=Strict"
             + (isSecure ? "; Secure" : "")
     }
@@ -186,14 +186,14 @@ package final class ConsoleDoor {
     /// Returns the token of the session that the request has. Another program of this machine may have set a
     /// cookie of the same name beside ours: that cookie opens nothing.
     private func session(in request: HTTPRequest) -> String? {
-        guard let entry, let cookies = request.fields["cookie"] else { return nil }
+        guard let login, let cookies = request.fields["cookie"] else { return nil }
         for part in cookies.split(separator: ";").prefix(50) {
             let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             guard pair.count == 2, Array(pair[0].utf8).trimmingBlanks.elementsEqual(cookie.utf8) else {
                 continue
             }
             let token = String(decoding: Array(pair[1].utf8).trimmingBlanks, as: UTF8.self)
-            if token.utf8.count < 100, entry.isSession(token) { return token }
+            if token.utf8.count < 100, login.isSession(token) { return token }
         }
         return nil
     }
@@ -241,21 +241,21 @@ package final class ConsoleDoor {
         guard request.path == Self.eventsPath, request.method == "GET", rules.isForUs(request),
             rules.mayRead(request)
         else { return nil }
-        guard let entry else {
+        guard let login else {
             return { [events] in events.open($0, of: []) { true } }
         }
         guard let token = session(in: request) else { return nil }
-        return { [events] in events.open($0, of: Array(token.utf8)) { entry.isSession(token) } }
+        return { [events] in events.open($0, of: Array(token.utf8)) { login.isSession(token) } }
     }
 
     // MARK: For who has entered
 
     /// Answers a client that has entered.
     ///
-    /// - Parameter login: The session's token and the login; `nil`: the login is the proxy's, and nothing of
+    /// - Parameter owner: The session's token and the login; `nil`: the login is the proxy's, and nothing of
     ///   it can be changed here.
     private func answer(
-        _ request: HTTPRequest, of login: (token: String, entry: ConsoleEntry)?,
+        _ request: HTTPRequest, of owner: (token: String, login: ConsoleLogin)?,
         _ respond: @escaping @EventLoop (HTTPResponse) -> Void
     ) {
         switch (request.path, request.method) {
@@ -264,19 +264,19 @@ package final class ConsoleDoor {
             response.fields.append("content-type", "text/plain; charset=utf-8")
             respond(response)
         case (Self.sessionPath, "GET"), (Self.sessionPath, "HEAD"): respond(HTTPResponse(status: 204))
-        case (Self.sessionPath, _) where login == nil, (Self.passphrasePath, _) where login == nil:
+        case (Self.sessionPath, _) where owner == nil, (Self.passphrasePath, _) where owner == nil:
             respond(
                 HTTPResponse(status: 409, fault: "login_elsewhere", "the login is that of the platform"))
         case (Self.sessionPath, "DELETE"):
             Task {
-                await login?.entry.leave(login?.token ?? "")
+                await owner?.login.leave(owner?.token ?? "")
                 var response = HTTPResponse(status: 204)
                 response.fields.append("set-cookie", cookie("", isSecure: false, lifetime: 0))
                 respond(response)
             }
-        case (Self.passphrasePath, "PUT"): setPassphrase(request, of: login, respond)
+        case (Self.passphrasePath, "PUT"): setPassphrase(request, of: owner, respond)
         case (Self.passphrasePath, "DELETE"):
-            Task { respond(await passphraseSet(nil, by: login)) }
+            Task { respond(await passphraseSet(nil, by: owner)) }
         case (Self.sessionPath, _): respond(.methodNotAllowed("GET, POST, DELETE"))
         case (Self.eventsPath, _): respond(.methodNotAllowed("GET"))
         case (Self.passphrasePath, _): respond(.methodNotAllowed("PUT, DELETE"))
@@ -286,25 +286,25 @@ package final class ConsoleDoor {
     }
 
     private func setPassphrase(
-        _ request: HTTPRequest, of login: (token: String, entry: ConsoleEntry)?,
+        _ request: HTTPRequest, of owner: (token: String, login: ConsoleLogin)?,
         _ respond: @escaping @EventLoop (HTTPResponse) -> Void
     ) {
         guard let text = try? JSON(request.body, maximumDepth: 1)["passphrase"]?.string,
-            ConsoleEntrance.passphraseLengths.contains(text.utf8.count)
+            ConsoleAccess.passphraseLengths.contains(text.utf8.count)
         else {
             return respond(
                 HTTPResponse(
                     status: 422, fault: "passphrase_length",
-                    "a passphrase has \(ConsoleEntrance.passphraseLengths.lowerBound) to \(ConsoleEntrance.passphraseLengths.upperBound) bytes"
+                    "a passphrase has \(ConsoleAccess.passphraseLengths.lowerBound) to \(ConsoleAccess.passphraseLengths.upperBound) bytes"
                 ))
         }
-        Task { respond(await passphraseSet(text, by: login)) }
+        Task { respond(await passphraseSet(text, by: owner)) }
     }
 
     private func passphraseSet(
-        _ text: String?, by login: (token: String, entry: ConsoleEntry)?
+        _ text: String?, by owner: (token: String, login: ConsoleLogin)?
     ) async -> HTTPResponse {
-        await login?.entry.setPassphrase(text, by: login?.token ?? "") == true
+        await owner?.login.setPassphrase(text, by: owner?.token ?? "") == true
             ? HTTPResponse(status: 204) : HTTPResponse(status: 503, fault: "busy", "try again in a moment")
     }
 }

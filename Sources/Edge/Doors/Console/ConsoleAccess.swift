@@ -1,13 +1,13 @@
 import Crypto
 import Encodings
 
-/// The entrance to the console: it lets in whoever has a link that is good once, the passphrase, or the
+/// The access to the console: it lets in whoever has a link that is good once, the passphrase, or the
 /// session that either of them gave.
 ///
 /// Two states: nobody has entered yet, and somebody has (``hasOwner``). It leaves the first with the first link that is
-/// spent, and never comes back to it. Of secrets only digests are held. ``ConsoleEntry`` asks it; strangers learn nothing
+/// spent, and never comes back to it. Of secrets only digests are held. ``ConsoleLogin`` asks it; strangers learn nothing
 /// of it.
-package struct ConsoleEntrance {
+package struct ConsoleAccess {
     /// A browser that has entered.
     package struct Session: Equatable, Sendable {
         /// SHA-256 of the session's token.
@@ -22,7 +22,7 @@ package struct ConsoleEntrance {
     }
 
     /// The part that a restart must not forget.
-    package struct Kept: Equatable, Sendable {
+    package struct Saved: Equatable, Sendable {
         package var passphrase: PassphraseDigest?
         /// The oldest first.
         package var sessions: [Session] = []
@@ -48,7 +48,7 @@ package struct ConsoleEntrance {
     }
 
     /// The data that are written down; `nil`: the node has no owner.
-    package private(set) var kept: Kept?
+    package private(set) var saved: Saved?
     private var link: Link?
     private(set) var work = Work()
 
@@ -62,10 +62,10 @@ package struct ConsoleEntrance {
     /// The bytes that a passphrase may have.
     package static let passphraseLengths = 10...1024
 
-    package init(_ kept: Kept?) { self.kept = kept }
+    package init(_ saved: Saved?) { self.saved = saved }
 
-    package var hasOwner: Bool { kept != nil }
-    package var passphrase: PassphraseDigest? { kept?.passphrase }
+    package var hasOwner: Bool { saved != nil }
+    package var passphrase: PassphraseDigest? { saved?.passphrase }
 
     // MARK: The link
 
@@ -125,14 +125,14 @@ package struct ConsoleEntrance {
     package mutating func enter(with random: [UInt8], at now: Int64) -> String {
         precondition(random.count == Self.tokenLength, "\(random.count) bytes for a session's token")
         let token = Base64.encodeForURL(random)
-        var kept = kept ?? Kept()
-        kept.sessions.removeAll { $0.ends <= now }
-        if kept.sessions.count >= Self.mostSessions {
-            kept.sessions.removeFirst(kept.sessions.count - Self.mostSessions + 1)
+        var saved = saved ?? Saved()
+        saved.sessions.removeAll { $0.ends <= now }
+        if saved.sessions.count >= Self.mostSessions {
+            saved.sessions.removeFirst(saved.sessions.count - Self.mostSessions + 1)
         }
-        kept.sessions.append(
+        saved.sessions.append(
             Session(digest: Self.digest(token), ends: now + Self.sessionLifetime.components.seconds))
-        self.kept = kept
+        self.saved = saved
         return token
     }
 
@@ -140,20 +140,20 @@ package struct ConsoleEntrance {
 
     package func isSession(_ token: String, at now: Int64) -> Bool {
         let digest = Self.digest(token)
-        return kept?.sessions.contains { $0.ends > now && equalInConstantTime($0.digest, digest) } ?? false
+        return saved?.sessions.contains { $0.ends > now && equalInConstantTime($0.digest, digest) } ?? false
     }
 
     package mutating func leave(_ token: String) {
         let digest = Self.digest(token)
-        kept?.sessions.removeAll { $0.digest == digest }
+        saved?.sessions.removeAll { $0.digest == digest }
     }
 
     /// Sets the passphrase. Another passphrase ends all sessions but the one that has set it: whoever knew
     /// the old one may have one of them.
     package mutating func setPassphrase(_ passphrase: PassphraseDigest?, by token: String) {
         let digest = Self.digest(token)
-        kept?.passphrase = passphrase
-        kept?.sessions.removeAll { $0.digest != digest }
+        saved?.passphrase = passphrase
+        saved?.sessions.removeAll { $0.digest != digest }
     }
 
     private static func digest(_ text: String) -> [UInt8] { Hash.sha256(Array(text.utf8)) }

@@ -1,13 +1,13 @@
 import Crypto
 import Reactor
 
-/// The console's entrance at work: it holds who may enter, makes links, and has what must not be forgotten written down.
+/// The login to the console: it holds who may enter, makes links, and has what must not be forgotten written down.
 ///
 /// Passphrases are hashed on another thread, one at a time (``PassphraseDigest``: 32 MiB): each stranger has one place in
 /// the queue, which has ``mostWaiting``. Links and sessions cost nothing and wait for nothing, so whoever guesses
 /// passphrases keeps nobody out who has one of these.
 @EventLoop
-package final class ConsoleEntry {
+package final class ConsoleLogin {
     /// How somebody got in.
     package enum Way: String, Sendable { case link, passphrase }
 
@@ -21,44 +21,44 @@ package final class ConsoleEntry {
         case later(Int64)
     }
 
-    private var entrance: ConsoleEntrance
+    private var access: ConsoleAccess
     private var linkAttempts = ConsoleAttempts(perSecond: 1, burst: 30)
     private var passphraseAttempts = ConsoleAttempts(perSecond: 1 / 12, burst: 5)
     /// Senders whose passphrase is hashed or waits for it.
     private var hashing: Set<Int> = []
     private let hashes = JobQueue(named: "passphrase")
-    private let save: @EventLoop (ConsoleEntrance.Kept) async -> Void
+    private let save: @EventLoop (ConsoleAccess.Saved) async -> Void
     /// Called when somebody has entered; `isFirst`: the node has an owner from now on.
     package var onEntered: (@EventLoop (_ way: Way, _ isFirst: Bool) -> Void)?
 
     private static let mostWaiting = 8
 
-    /// Makes the entrance at work.
+    /// Makes the login.
     ///
     /// - Parameters:
-    ///   - kept: The data as they were written down; `nil`: the node has no owner.
+    ///   - saved: The data as they were written down; `nil`: the node has no owner.
     ///   - save: Writes the data down; returns when that is done or can't be.
     package init(
-        _ kept: ConsoleEntrance.Kept?, save: @escaping @EventLoop (ConsoleEntrance.Kept) async -> Void
+        _ saved: ConsoleAccess.Saved?, save: @escaping @EventLoop (ConsoleAccess.Saved) async -> Void
     ) {
-        entrance = ConsoleEntrance(kept)
+        access = ConsoleAccess(saved)
         self.save = save
     }
 
-    package var hasOwner: Bool { entrance.hasOwner }
-    var work: ConsoleEntrance.Work { entrance.work }
+    package var hasOwner: Bool { access.hasOwner }
+    var work: ConsoleAccess.Work { access.work }
 
     /// Makes a link's text, which is good once and for a quarter of an hour. The link before it is good no
     /// more.
     package func makeLink() -> String {
-        entrance.makeLink(
-            of: randomBytes(ConsoleEntrance.secretLength), at: EventLoop.monotonicNanoseconds)
+        access.makeLink(
+            of: randomBytes(ConsoleAccess.secretLength), at: EventLoop.monotonicNanoseconds)
     }
 
     func enter(byLink text: String, from sender: Int) async -> Answer {
         let now = EventLoop.monotonicNanoseconds
         // The right one always lets in: nobody guesses it, and a flood of wrong ones must keep no owner out.
-        guard !entrance.spendLink(text, at: now) else { return await enter(by: .link) }
+        guard !access.spendLink(text, at: now) else { return await enter(by: .link) }
         let delay = linkAttempts.take(by: sender, at: now)
         return delay == 0 ? .refused : .later(delay)
     }
@@ -71,23 +71,23 @@ package final class ConsoleEntry {
         }
         defer { hashing.remove(sender) }
         // It may have been changed meanwhile.
-        guard let digest = await hash(text, salt: entrance.saltToTry()), entrance.isPassphrase(digest)
+        guard let digest = await hash(text, salt: access.saltToTry()), access.isPassphrase(digest)
         else { return .refused }
         return await enter(by: .passphrase)
     }
 
     private func enter(by way: Way) async -> Answer {
-        let isFirst = !entrance.hasOwner
-        let token = entrance.enter(with: ConsoleEntrance.newToken(), at: now)
+        let isFirst = !access.hasOwner
+        let token = access.enter(with: ConsoleAccess.newToken(), at: now)
         onEntered?(way, isFirst)
         await keep()
         return .entered(token)
     }
 
-    func isSession(_ token: String) -> Bool { entrance.isSession(token, at: now) }
+    func isSession(_ token: String) -> Bool { access.isSession(token, at: now) }
 
     func leave(_ token: String) async {
-        entrance.leave(token)
+        access.leave(token)
         await keep()
     }
 
@@ -105,7 +105,7 @@ package final class ConsoleEntry {
         }
         // The session may have ended meanwhile.
         guard isSession(token) else { return false }
-        entrance.setPassphrase(digest, by: token)
+        access.setPassphrase(digest, by: token)
         await keep()
         return true
     }
@@ -114,7 +114,7 @@ package final class ConsoleEntry {
     private var now: Int64 { EventLoop.unixMilliseconds / 1000 }
 
     private func keep() async {
-        if let kept = entrance.kept { await save(kept) }
+        if let saved = access.saved { await save(saved) }
     }
 
     /// Hashes texts one at a time, each on a thread of its own.

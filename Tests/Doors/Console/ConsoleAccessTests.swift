@@ -5,13 +5,13 @@ import Testing
 @testable import Doors
 
 /// Who may enter the console, with times that the test gives.
-@Suite struct ConsoleEntranceTests {
+@Suite struct ConsoleAccessTests {
     /// Whose calls may change what is asked within an expectation.
     private final class Asked {
-        var entrance = ConsoleEntrance(nil)
+        var access = ConsoleAccess(nil)
         var attempts = ConsoleAttempts(perSecond: 1, burst: 3)
 
-        func spend(_ text: String, at now: Int64) -> Bool { entrance.spendLink(text, at: now) }
+        func spend(_ text: String, at now: Int64) -> Bool { access.spendLink(text, at: now) }
         func mayTry(_ sender: Int, at now: Int64) -> Bool { attempts.take(by: sender, at: now) == 0 }
     }
 
@@ -23,54 +23,54 @@ import Testing
     @Test func aLinkIsGoodOnceAndForAQuarterOfAnHour() {
         let asked = Asked()
         #expect(!asked.spend("", at: 0))
-        let text = asked.entrance.makeLink(of: secret, at: 0)
+        let text = asked.access.makeLink(of: secret, at: 0)
         #expect(text.utf8.count == 27)
         #expect(!asked.spend(text + "A", at: 0))
         #expect(!asked.spend("", at: 0))
         #expect(!asked.spend(text, at: 15 * minute))
         #expect(asked.spend(text, at: 15 * minute - 1))
         #expect(!asked.spend(text, at: 15 * minute - 1))
-        #expect(!asked.entrance.hasOwner)
+        #expect(!asked.access.hasOwner)
     }
 
     @Test func anotherLinkEndsTheOneBefore() {
         let asked = Asked()
-        let old = asked.entrance.makeLink(of: secret, at: 0)
-        let new = asked.entrance.makeLink(of: [UInt8](repeating: 8, count: 20), at: 1)
+        let old = asked.access.makeLink(of: secret, at: 0)
+        let new = asked.access.makeLink(of: [UInt8](repeating: 8, count: 20), at: 1)
         #expect(!asked.spend(old, at: 2))
         #expect(asked.spend(new, at: 2))
     }
 
     @Test func aSessionEndsAfterThirtyDaysAndTheOldestForOneMore() {
-        var entrance = ConsoleEntrance(nil)
-        let first = entrance.enter(with: random(0), at: 1000)
-        #expect(entrance.hasOwner)
+        var access = ConsoleAccess(nil)
+        let first = access.enter(with: random(0), at: 1000)
+        #expect(access.hasOwner)
         let end: Int64 = 1000 + 30 * 86_400
-        #expect(entrance.isSession(first, at: end - 1))
-        #expect(!entrance.isSession(first, at: end))
-        #expect(!entrance.isSession("", at: 1000) && !entrance.isSession(first + "x", at: 1000))
-        for byte in 1..<UInt8(ConsoleEntrance.mostSessions) {
-            _ = entrance.enter(with: random(byte), at: 1001)
+        #expect(access.isSession(first, at: end - 1))
+        #expect(!access.isSession(first, at: end))
+        #expect(!access.isSession("", at: 1000) && !access.isSession(first + "x", at: 1000))
+        for byte in 1..<UInt8(ConsoleAccess.mostSessions) {
+            _ = access.enter(with: random(byte), at: 1001)
         }
-        #expect(entrance.isSession(first, at: 1002))
-        _ = entrance.enter(with: random(99), at: 1001)
-        #expect(!entrance.isSession(first, at: 1002))
-        #expect(entrance.kept?.sessions.count == ConsoleEntrance.mostSessions)
+        #expect(access.isSession(first, at: 1002))
+        _ = access.enter(with: random(99), at: 1001)
+        #expect(!access.isSession(first, at: 1002))
+        #expect(access.saved?.sessions.count == ConsoleAccess.mostSessions)
         // What has ended makes room without anybody's loss.
-        _ = entrance.enter(with: random(100), at: end + 10)
-        #expect(entrance.kept?.sessions.count == 1)
+        _ = access.enter(with: random(100), at: end + 10)
+        #expect(access.saved?.sessions.count == 1)
     }
 
     @Test func anotherPassphraseEndsAllOtherSessions() throws {
-        var entrance = ConsoleEntrance(nil)
-        let (one, other) = (entrance.enter(with: random(1), at: 0), entrance.enter(with: random(2), at: 0))
+        var access = ConsoleAccess(nil)
+        let (one, other) = (access.enter(with: random(1), at: 0), access.enter(with: random(2), at: 0))
         let digest = try PassphraseDigest(of: Secret(Array("correct horse".utf8)))
-        entrance.setPassphrase(digest, by: one)
-        #expect(entrance.isSession(one, at: 1) && !entrance.isSession(other, at: 1))
+        access.setPassphrase(digest, by: one)
+        #expect(access.isSession(one, at: 1) && !access.isSession(other, at: 1))
         #expect(try digest.isOf(Secret(Array("correct horse".utf8))))
         #expect(try !digest.isOf(Secret(Array("correct horsf".utf8))))
-        entrance.leave(one)
-        #expect(!entrance.isSession(one, at: 1) && entrance.hasOwner)
+        access.leave(one)
+        #expect(!access.isSession(one, at: 1) && access.hasOwner)
     }
 
     @Test func whoTriesOftenUsesUpHisOwnShareOnly() {
