@@ -13,7 +13,7 @@ package struct BisqSender: Sendable {
     }
 
     /// Seals a message for the phone under an IV of its own.
-    package func seal(_ message: MobileMessage) throws(CryptoError) -> MessageString {
+    package func seal(_ message: PhoneText) throws(CryptoError) -> MessageString {
         // Bisq takes the first 16 hex digits of a random UUID without its dashes.
         try seal(message, iv: Array(Hex.encode(randomUUID()).utf8.prefix(16)))
     }
@@ -21,14 +21,14 @@ package struct BisqSender: Sendable {
     /// Encrypts a message.
     ///
     /// - Parameter iv: 16 bytes of printable ASCII, never used before under this key.
-    func seal(_ message: MobileMessage, iv: [UInt8]) throws(CryptoError) -> MessageString {
+    func seal(_ message: PhoneText, iv: [UInt8]) throws(CryptoError) -> MessageString {
         let cipherText = try AES256CBC.encrypt(message.blocks, key: Array(pairingToken.key.utf8), iv: iv)
         return MessageString(magic: pairingToken.platform.messageMagic, iv: iv, cipherText: cipherText)
     }
 
     /// Returns the request that Bisq sends to its relay today: parameters and their order are Bisq's, token
     /// and message are hex of their text (Bisq 1, `MobileNotificationService.java`).
-    package func httpRequest(for message: MobileMessage) throws(CryptoError) -> HTTPRequest {
+    package func httpRequest(for message: PhoneText) throws(CryptoError) -> HTTPRequest {
         let platform = pairingToken.platform
         let parameters = [
             "isAndroid=\(platform == .android)", "isProduction=\(platform == .ios)",
@@ -51,7 +51,7 @@ package struct BisqSender: Sendable {
 
     /// Returns a request for the peer wire, with a uid of its own. What Bisq asks of the relay is asked here:
     /// the alert, sound for all but the erasing message, and the wake-up where the phone's model knows it.
-    package func request(for message: MobileMessage) throws(CryptoError) -> MobileNotificationRequest {
+    package func request(for message: PhoneText) throws(CryptoError) -> MobileNotificationRequest {
         var request = MobileNotificationRequest()
         request.uid = Hex.encode(randomUUID())
         request.platform = pairingToken.platform

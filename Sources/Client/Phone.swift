@@ -69,8 +69,8 @@ package struct Phone: Sendable {
     }
 
     /// Opens what came under the key `encrypted`.
-    package func open(_ encrypted: String) throws(PhoneError) -> MobileMessage {
-        try MobileMessage(try fields(in: encrypted), for: pairingToken.platform)
+    package func open(_ encrypted: String) throws(PhoneError) -> PhoneText {
+        try PhoneText(try fields(in: encrypted), for: pairingToken.platform)
     }
 
     /// Decrypts a message and returns its fields, whatever they may be.
@@ -108,7 +108,7 @@ func randomUUID() -> [UInt8] {
     return bytes
 }
 
-extension MobileMessage {
+extension PhoneText {
     /// Bisq's fields, and what the Android app adds when it stores a message.
     private static let namesOnAndroid: Set<String> = [
         "sentDate", "txId", "title", "message", "type", "actionRequired", "version", "uid", "receivedDate",

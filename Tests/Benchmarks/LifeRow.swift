@@ -94,7 +94,7 @@ private final class Crowd {
             platform: .ios, descriptor: "iPhone 13", key: String(repeating: "k", count: 32),
             deviceToken: deviceToken(UInt64(dials)))
         let sender = BisqSender(to: phone)
-        let message = MobileMessage(
+        let message = PhoneText(
             sentDate: 1, title: "Trade", message: "A trade waits for you", kind: .trade)
         switch form {
         case .frame:

@@ -103,7 +103,7 @@ final class MailboxRun {
                 for: try connect.seal(ConnectMessage(id: title, title: title, message: "a")))
         } else {
             request = try BisqSender(to: phone).httpRequest(
-                for: MobileMessage(sentDate: 1, title: title, message: "a", kind: .trade))
+                for: PhoneText(sentDate: 1, title: title, message: "a", kind: .trade))
         }
         guard let socks = sendersTor.socks else { throw ChaosError("no SOCKS port") }
         let answer = try? await HTTPExchange.answer(

@@ -122,7 +122,7 @@ final class RelayRun {
         switch form {
         case .get:
             let request = try BisqSender(to: phone.pairingToken).httpRequest(
-                for: MobileMessage(sentDate: 1, title: "a", message: "b", kind: .trade))
+                for: PhoneText(sentDate: 1, title: "a", message: "b", kind: .trade))
             let sealed = request.query?.split(separator: "&").last.flatMap {
                 Hex.decode(String($0.dropFirst(4)))
             }

@@ -29,7 +29,7 @@ import Wire
         let token = try PairingToken(
             platform: platform, descriptor: model, key: String(repeating: "k", count: 32),
             deviceToken: String(decoding: bytes(hex: String(hex)), as: UTF8.self))
-        let message = MobileMessage(sentDate: 1, title: "t", message: "m", kind: .trade)
+        let message = PhoneText(sentDate: 1, title: "t", message: "m", kind: .trade)
         let request = try BisqSender(to: token).httpRequest(for: message)
         #expect(request.method == "GET")
         #expect(request.path == parts[0])

@@ -25,7 +25,7 @@ import Wire
 
     @Test func messagesOfBothBisqsAndTheNodeAreRead() throws {
         let token = try Self.token()
-        let sent = MobileMessage(
+        let sent = PhoneText(
             sentDate: 5, transactionID: "abc", title: "a", message: "b\nc", kind: .dispute)
         let first = try ReceivedMessage(opening: BisqSender(to: token).seal(sent).text, with: token)
         #expect(
@@ -67,7 +67,7 @@ import Wire
 
     @Test func anotherKeyOpensNothing() throws {
         let (token, other) = (try Self.token(), try Self.token())
-        let text = try BisqSender(to: token).seal(MobileMessage(sentDate: 1, kind: .trade)).text
+        let text = try BisqSender(to: token).seal(PhoneText(sentDate: 1, kind: .trade)).text
         #expect(throws: PhoneError.self) { try ReceivedMessage(opening: text, with: other) }
     }
 

@@ -33,11 +33,11 @@ import Wire
 
         static let all = Result { try Vectors.bisq("encryption", as: [Encrypted].self) }
 
-        var message: MobileMessage {
-            MobileMessage(
+        var message: PhoneText {
+            PhoneText(
                 sentDate: mobile_message.sentDate, transactionID: mobile_message.txId,
                 title: mobile_message.title, message: mobile_message.message,
-                kind: MobileMessage.Kind(rawValue: mobile_message.type)!,
+                kind: PhoneText.Kind(rawValue: mobile_message.type)!,
                 actionRequired: mobile_message.actionRequired, version: mobile_message.version)
         }
 
@@ -91,7 +91,7 @@ import Wire
         let phone = try Phone.new(platform, descriptor: "iPhone 8 Plus")
         let token = try PairingToken(phone.pairingToken.text)
         #expect(try PairingToken(asBisqReads: phone.pairingToken.text) == token)
-        let message = MobileMessage(
+        let message = PhoneText(
             sentDate: 1_655_910_136_568, transactionID: "x", title: "Grüße 🚀", message: "a \"b\" <c>",
             kind: .trade)
         let request = try BisqSender(to: token).request(for: message)
@@ -108,13 +108,13 @@ import Wire
         let (one, other) = (try Phone.new(.android, descriptor: ""), try Phone.new(.android, descriptor: ""))
         #expect(one.pairingToken.key != other.pairingToken.key)
         #expect(one.pairingToken.deviceToken != other.pairingToken.deviceToken)
-        let sealed = try BisqSender(to: one.pairingToken).seal(MobileMessage(sentDate: 1, kind: .erase))
+        let sealed = try BisqSender(to: one.pairingToken).seal(PhoneText(sentDate: 1, kind: .erase))
         #expect(throws: PhoneError.unreadableText) { try other.open(sealed.text) }
     }
 
     @Test func aPhoneOfTheOtherKindRefusesTheMagic() throws {
         let phone = try Phone.new(.ios, descriptor: "")
-        let sealed = try BisqSender(to: phone.pairingToken).seal(MobileMessage(sentDate: 1, kind: .erase))
+        let sealed = try BisqSender(to: phone.pairingToken).seal(PhoneText(sentDate: 1, kind: .erase))
         let text = MessageString(magic: .android, iv: sealed.iv, cipherText: sealed.cipherText).text
         #expect(throws: PhoneError.messageString(.wrongPlatform(.android))) { try phone.open(text) }
     }
@@ -155,10 +155,10 @@ import Wire
         let short = "{\"type\":\"TRADE\"}"
         #expect(
             try android.open(sealed(short, for: android))
-                == MobileMessage(sentDate: 0, kind: .trade, version: 0))
+                == PhoneText(sentDate: 0, kind: .trade, version: 0))
         #expect(throws: PhoneError.self) { try ios.open(sealed(short, for: ios)) }
-        let full = MobileMessage(sentDate: 1, kind: .trade).json.dropLast() + ",\"more\":1}"
+        let full = PhoneText(sentDate: 1, kind: .trade).json.dropLast() + ",\"more\":1}"
         #expect(throws: PhoneError.field("more")) { try android.open(sealed(String(full), for: android)) }
-        #expect(try ios.open(sealed(String(full), for: ios)) == MobileMessage(sentDate: 1, kind: .trade))
+        #expect(try ios.open(sealed(String(full), for: ios)) == PhoneText(sentDate: 1, kind: .trade))
     }
 }

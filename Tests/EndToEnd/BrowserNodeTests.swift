@@ -18,8 +18,8 @@ private let packages = URL(filePath: #filePath).deletingLastPathComponent()
 /// The built program with browsers for phones: what Bisq sends is opened as a browser and its page open it.
 @EventLoop
 @Suite(.serialized) struct BrowserNodeTests {
-    private func message(_ title: String) -> MobileMessage {
-        MobileMessage(sentDate: 1_790_000_000_000, title: title, message: "Grüße \(title)", kind: .trade)
+    private func message(_ title: String) -> PhoneText {
+        PhoneText(sentDate: 1_790_000_000_000, title: title, message: "Grüße \(title)", kind: .trade)
     }
 
     /// The node's key, as the command shows it.

@@ -24,7 +24,7 @@ import Wire
             let made = try run([program, "pair", "--platform", platform, "--text-only"])
             #expect(made.status == 0)
             let token = made.output.trimmingCharacters(in: .newlines)
-            let message = MobileMessage(
+            let message = PhoneText(
                 sentDate: 1, transactionID: "id", title: "Title", message: "Text", kind: .offer,
                 actionRequired: "",
                 version: 1)

@@ -58,7 +58,7 @@ import Wire
         let before = stream.lines.count { $0 == "event: state" }
         let peer = try await stage.dial()
         var request = try BisqSender(to: phone.pairingToken).request(
-            for: MobileMessage(sentDate: 1, title: "t", message: "", kind: .trade))
+            for: PhoneText(sentDate: 1, title: "t", message: "", kind: .trade))
         request.awaitsOutcome = true
         #expect(try await peer.outcome(of: request).status == .delivered)
         await has(before + 1, "state", stream)
@@ -148,7 +148,7 @@ import Wire
         let ring = try Phone.new(.ios, descriptor: "iPhone X").pairingToken
         let peer = try await stage.dial()
         var request = try BisqSender(to: ring).request(
-            for: MobileMessage(sentDate: 1, title: "t", message: "", kind: .trade))
+            for: PhoneText(sentDate: 1, title: "t", message: "", kind: .trade))
         request.awaitsOutcome = true
         #expect(try await peer.outcome(of: request).status == .delivered)
         try await until {

@@ -56,7 +56,7 @@ import Wire
 
         let waiter = fresh.world.nextPush(to: phone)
         var request = try BisqSender(to: phone.pairingToken).request(
-            for: MobileMessage(
+            for: PhoneText(
                 sentDate: 1_790_000_000_000, transactionID: "", title: "moved", message: "", kind: .trade,
                 actionRequired: "", version: 1))
         request.awaitsOutcome = true

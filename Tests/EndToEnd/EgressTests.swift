@@ -52,7 +52,7 @@ import Wire
         for platform in [Platform.ios, .android] {
             let phone = try Phone.new(platform, descriptor: "phone")
             var request = try BisqSender(to: phone.pairingToken).request(
-                for: MobileMessage(sentDate: 1, title: "a", message: "b", kind: .trade))
+                for: PhoneText(sentDate: 1, title: "a", message: "b", kind: .trade))
             request.awaitsOutcome = true
             let said = node.lines.suffix(5)
             let outcome = try await peer.outcome(of: request)

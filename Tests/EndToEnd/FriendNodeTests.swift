@@ -17,7 +17,7 @@ import Wire
 
     private func request(to phone: Phone, _ title: String = "a") throws -> MobileNotificationRequest {
         var request = try BisqSender(to: phone.pairingToken).request(
-            for: MobileMessage(sentDate: 1, title: title, message: "b", kind: .trade))
+            for: PhoneText(sentDate: 1, title: title, message: "b", kind: .trade))
         request.awaitsOutcome = true
         return request
     }
@@ -58,7 +58,7 @@ import Wire
         let phone = try Phone.new(.android, descriptor: "phone")
         let waiter = friend.world.nextPush(to: phone)
         let get = try BisqSender(to: phone.pairingToken).httpRequest(
-            for: MobileMessage(sentDate: 1, title: "a", message: "b", kind: .trade))
+            for: PhoneText(sentDate: 1, title: "a", message: "b", kind: .trade))
         #expect(try await stage.send(get).body == Array("success".utf8))
         #expect(await waiter.wait(for: theRun) != nil)
         await stage.close()

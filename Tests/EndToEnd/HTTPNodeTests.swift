@@ -78,8 +78,8 @@ import Wire
             (platform == .android ? body["message"]?["data"]?["encrypted"] : body["encrypted"])?.string)
     }
 
-    private func message(_ title: String) -> MobileMessage {
-        MobileMessage(sentDate: 1_790_000_000_000, title: title, message: "Grüße \(title)", kind: .trade)
+    private func message(_ title: String) -> PhoneText {
+        PhoneText(sentDate: 1_790_000_000_000, title: title, message: "Grüße \(title)", kind: .trade)
     }
 
     @Test func todaysClientsReachBothGenerationsOfPhonesOnBothPlatforms() async throws {

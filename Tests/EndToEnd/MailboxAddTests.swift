@@ -87,7 +87,7 @@ import Wire
         await stage.logged("mailbox.changed")
         let peer = try await stage.dial()
         let request = try BisqSender(to: token).request(
-            for: MobileMessage(sentDate: 1, title: "one", message: "x", kind: .trade))
+            for: PhoneText(sentDate: 1, title: "one", message: "x", kind: .trade))
         #expect(try await peer.send(request, deadline: theRun).status == .stored)
         peer.close()
         for (reader, token) in zip(["phone", "desk"], tokens) {

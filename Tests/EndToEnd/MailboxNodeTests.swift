@@ -59,7 +59,7 @@ import Wire
         let peer = try await stage.dial()
         defer { peer.close() }
         let request = try BisqSender(to: phone.pairingToken).request(
-            for: MobileMessage(sentDate: 1, title: title, message: "Grüße", kind: .trade))
+            for: PhoneText(sentDate: 1, title: title, message: "Grüße", kind: .trade))
         return try await peer.send(request, deadline: theRun)
     }
 
@@ -126,7 +126,7 @@ import Wire
         await stage.logged("mailbox.changed")
         let peer = try await stage.dial()
         var request = try BisqSender(to: phone.pairingToken).request(
-            for: MobileMessage(sentDate: 1, title: "one", message: "x", kind: .trade))
+            for: PhoneText(sentDate: 1, title: "one", message: "x", kind: .trade))
         request.awaitsOutcome = true
         #expect(try await peer.send(request, deadline: theRun).status == .stored)
         var ids: [String] = []
@@ -161,7 +161,7 @@ import Wire
         await stage.logged("mailbox.changed")
         let peer = try await stage.dial()
         var request = try BisqSender(to: phone.pairingToken).request(
-            for: MobileMessage(sentDate: 1, title: "one", message: "x", kind: .trade))
+            for: PhoneText(sentDate: 1, title: "one", message: "x", kind: .trade))
         request.awaitsOutcome = true
         #expect(try await peer.send(request, deadline: theRun).status == .stored)
         try await until { try await !poll(url, tokens[0]).isEmpty }

@@ -44,10 +44,10 @@ struct StagedMailbox {
 
     /// As Bisq 1 asks its relay; its ERASE has no text.
     func bisq1(
-        _ title: String, kind: MobileMessage.Kind = .trade, sent: Int64 = EventLoop.unixMilliseconds
+        _ title: String, kind: PhoneText.Kind = .trade, sent: Int64 = EventLoop.unixMilliseconds
     ) throws -> HTTPRequest {
         try BisqSender(to: pairingToken).httpRequest(
-            for: MobileMessage(
+            for: PhoneText(
                 sentDate: sent, title: title, message: kind == .erase ? "" : "Grüße", kind: kind))
     }
 

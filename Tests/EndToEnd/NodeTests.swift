@@ -67,8 +67,8 @@ import Wire
         }
     }
 
-    private func message(_ title: String) -> MobileMessage {
-        MobileMessage(
+    private func message(_ title: String) -> PhoneText {
+        PhoneText(
             sentDate: 1_790_000_000_000, transactionID: "abc", title: title, message: "Grüße \(title)",
             kind: .trade,
             actionRequired: "", version: 1)

@@ -24,7 +24,7 @@ import Wire
         let peer = try await stage.dial()
         defer { peer.close() }
         var request = try BisqSender(to: token).request(
-            for: MobileMessage(sentDate: 1, title: "t", message: "", kind: .trade))
+            for: PhoneText(sentDate: 1, title: "t", message: "", kind: .trade))
         request.awaitsOutcome = true
         let first = try await peer.send(request, deadline: theRun)
         guard first.status == .stored else { return first.status }
@@ -122,7 +122,7 @@ import Wire
         #expect(added.status == 0, "\(added.errors)")
         await stage.node.wait { $0.exit != nil || $0.lines.contains { $0.contains("phones.changed") } }
         let request = try BisqSender(to: phone.pairingToken).httpRequest(
-            for: MobileMessage(sentDate: 1, title: "one", message: "", kind: .trade))
+            for: PhoneText(sentDate: 1, title: "one", message: "", kind: .trade))
         #expect(String(decoding: try await stage.send(request).body, as: UTF8.self) == "success")
         try await until { !server.book.isEmpty }
         #expect(server.book.map(\.topic) == [topic], "\(stage.node.lines.suffix(5))")

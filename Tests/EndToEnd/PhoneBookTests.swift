@@ -31,7 +31,7 @@ import Wire
         let peer = try await stage.dial()
         defer { peer.close() }
         var request = try BisqSender(to: token).request(
-            for: MobileMessage(sentDate: 1, title: title, message: "", kind: .trade))
+            for: PhoneText(sentDate: 1, title: title, message: "", kind: .trade))
         request.awaitsOutcome = true
         let first = try await peer.send(request, deadline: theRun)
         guard first.status == .stored else { return first }

@@ -71,7 +71,7 @@ import Wire
         // What they hold open is theirs, and brings all that comes.
         let peer = try await stage.dial()
         let request = try BisqSender(to: mailbox.pairingToken).request(
-            for: MobileMessage(sentDate: 1, title: "t", message: "", kind: .trade))
+            for: PhoneText(sentDate: 1, title: "t", message: "", kind: .trade))
         #expect(try await peer.send(request).status == .stored)
         for reader in served {
             await reader.wait { $0.exit != nil || $0.lines.contains { $0.contains(#""message""#) } }

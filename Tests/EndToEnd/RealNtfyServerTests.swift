@@ -46,7 +46,7 @@ struct RealNtfyServerTests {
         _ title: String, to pairing: PairingToken, awaitsOutcome: Bool = false
     ) throws -> MobileNotificationRequest {
         var request = try BisqSender(to: pairing).request(
-            for: MobileMessage(
+            for: PhoneText(
                 sentDate: EventLoop.unixMilliseconds, title: title, message: "", kind: .trade))
         request.awaitsOutcome = awaitsOutcome
         return request
@@ -138,7 +138,7 @@ struct RealNtfyServerTests {
         await stage.node.wait { $0.exit != nil || $0.lines.contains { $0.contains("phones.changed") } }
         for number in 1...5 {
             let request = try BisqSender(to: phone.pairingToken).httpRequest(
-                for: MobileMessage(sentDate: 1, title: "\(number)", message: "", kind: .trade))
+                for: PhoneText(sentDate: 1, title: "\(number)", message: "", kind: .trade))
             #expect(String(decoding: try await stage.send(request).body, as: UTF8.self) == "success")
         }
         try await until { try await server.poll("bisq-me").count == 5 }

@@ -82,7 +82,7 @@ import Wire
     private func notification(_ number: Int) throws -> HTTPRequest {
         let phone = try Phone.new(.android, descriptor: "phone")
         return try BisqSender(to: phone.pairingToken).httpRequest(
-            for: MobileMessage(sentDate: 1, title: "\(number)", message: "", kind: .trade))
+            for: PhoneText(sentDate: 1, title: "\(number)", message: "", kind: .trade))
     }
 
     /// The relay's own outage, and a node that is killed in the middle of it.
@@ -125,7 +125,7 @@ import Wire
         let phone = try Phone.new(.android, descriptor: "phone")
         let waiter = friend.world.nextPush(to: phone)
         let request = try BisqSender(to: phone.pairingToken).httpRequest(
-            for: MobileMessage(sentDate: 1, title: "a", message: "b", kind: .trade))
+            for: PhoneText(sentDate: 1, title: "a", message: "b", kind: .trade))
         #expect(try await stage.send(request).body == Array("success".utf8))
         #expect(await waiter.wait(for: theRun) != nil)
         #expect(friend.world.google.book.count == 1)

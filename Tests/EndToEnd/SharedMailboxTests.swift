@@ -74,7 +74,7 @@ import Wire
         for number in 1...6 {
             let peer = try await (number.isMultiple(of: 2) ? first : second).dial()
             let request = try sender.request(
-                for: MobileMessage(sentDate: 1, title: "\(number)", message: "x", kind: .trade))
+                for: PhoneText(sentDate: 1, title: "\(number)", message: "x", kind: .trade))
             #expect(try await peer.send(request, deadline: theRun).status == .stored)
             // One node has the mailbox's shard, and the other one's reader hears of it all the same.
             _ = try await (readers.0.hears(number), readers.1.hears(number))

@@ -93,7 +93,7 @@ import Wire
         #expect(try await !stage.send(post))
         let peer = try await stage.stage.dial()
         var request = try BisqSender(to: token).request(
-            for: MobileMessage(sentDate: 1, title: "three", message: "", kind: .trade))
+            for: PhoneText(sentDate: 1, title: "three", message: "", kind: .trade))
         request.message = text
         let response = try await peer.send(request, deadline: theRun)
         #expect(response.status == .refused && response.reason == "BadMessage")

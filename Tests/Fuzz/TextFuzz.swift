@@ -24,6 +24,6 @@ func fuzzText(_ input: [UInt8]) {
     if let bytes = Base64.decode(input.span) { precondition(Array(Base64.encode(bytes).utf8) == input) }
     precondition(Base64.decode(Base64.encode(input)) == input)
     _ = PairingToken.isContentAvailable(descriptor: text)
-    let message = MobileMessage(sentDate: 1, title: text, message: text, kind: .trade)
+    let message = PhoneText(sentDate: 1, title: text, message: text, kind: .trade)
     precondition(message.blocks.count.isMultiple(of: 16))
 }

@@ -30,11 +30,11 @@ import Vectors
 
         static let all = Swift.Result { try Vectors.bisq("encryption", as: [Encrypted].self) }
 
-        var message: MobileMessage {
-            MobileMessage(
+        var message: PhoneText {
+            PhoneText(
                 sentDate: mobile_message.sentDate, transactionID: mobile_message.txId,
                 title: mobile_message.title, message: mobile_message.message,
-                kind: MobileMessage.Kind(rawValue: mobile_message.type)!,
+                kind: PhoneText.Kind(rawValue: mobile_message.type)!,
                 actionRequired: mobile_message.actionRequired, version: mobile_message.version)
         }
     }

@@ -24,7 +24,7 @@ extension ReceivedMessage {
         } else if text.utf8.contains(UInt8(ascii: "|")) {
             let fields = try Phone(token).fields(in: text)
             let word = fields["type"]?.string?.name() ?? ""
-            let kind = MobileMessage.Kind(rawValue: word).flatMap { Kind(rawValue: $0.rawValue) }
+            let kind = PhoneText.Kind(rawValue: word).flatMap { Kind(rawValue: $0.rawValue) }
             self.init(kind ?? .general, fields, trade: "txId", sent: "sentDate")
         } else {
             let phone: ConnectPhone

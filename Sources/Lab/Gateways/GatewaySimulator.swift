@@ -114,7 +114,7 @@ package final class GatewaySimulator {
 
     /// Returns the message that a browser's page shows of a push, if it was paired over HTTP: `POST /pair` with the node's
     /// VAPID key; web push only.
-    package func shown(_ push: AcceptedPush) -> MobileMessage? {
+    package func shown(_ push: AcceptedPush) -> PhoneText? {
         guard let (browser, phone) = (service as? SimulatedWebPush)?.pages[push.deviceToken],
             let text = try? browser.open(push)
         else { return nil }

@@ -37,7 +37,7 @@ package enum TestSeal {
 
     private static func seal(with token: PairingToken) throws -> String {
         try BisqSender(to: token).seal(
-            MobileMessage(
+            PhoneText(
                 sentDate: EventLoop.unixMilliseconds, transactionID: "", title: "Onionbell",
                 message: TestSeal.text, kind: .trade, actionRequired: "", version: 1)
         ).text

@@ -14,7 +14,7 @@ extension Demo {
         let browser = try server.subscribe(for: try world.vapidKey())
         let phone = try Phone.new(.android, descriptor: "Web", deviceToken: browser.token)
         narrator.tell("\(name): the phone's page shows its pairing token: \(phone.pairingToken.text)")
-        let message = MobileMessage(
+        let message = PhoneText(
             sentDate: EventLoop.unixMilliseconds, transactionID: "IgytxfRN", title: "Trade started",
             message: "Your trade IgytxfRN has begun.", kind: .trade, actionRequired: "", version: 1)
         var request = try BisqSender(to: phone.pairingToken).request(for: message)

@@ -27,7 +27,7 @@ extension Demo {
         }
 
         let phone = try Phone.new(.android, descriptor: "Google Pixel 6a")
-        let message = MobileMessage(
+        let message = PhoneText(
             sentDate: EventLoop.unixMilliseconds, transactionID: "IgytxfRN", title: "Trade taken",
             message: "Your trade IgytxfRN is waiting for you.", kind: .trade, actionRequired: "", version: 1)
         let request = try BisqSender(to: phone.pairingToken).httpRequest(for: message)

@@ -127,7 +127,7 @@ final class Demo {
     private func send(
         _ title: String, to phone: Phone, called name: String, by peer: BisqPeer, in world: LabWorld
     ) async throws -> Legs {
-        let message = MobileMessage(
+        let message = PhoneText(
             sentDate: EventLoop.unixMilliseconds, transactionID: "IgytxfRN", title: title,
             message: "Your trade IgytxfRN is waiting for you.", kind: .trade, actionRequired: "", version: 1)
         var request = try BisqSender(to: phone.pairingToken).request(for: message)

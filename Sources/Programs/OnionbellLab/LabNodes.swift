@@ -209,7 +209,7 @@ final class LabNodes {
 
     private func request(_ number: Int) throws -> MobileNotificationRequest {
         let phone = try Phone.new(.ios, descriptor: "iPhone 8 Plus")
-        let message = MobileMessage(
+        let message = PhoneText(
             sentDate: EventLoop.unixMilliseconds, transactionID: "IgytxfRN", title: "Trade \(number)",
             message: "Your trade IgytxfRN is waiting for you.", kind: .trade)
         var request = try BisqSender(to: phone.pairingToken).request(for: message)

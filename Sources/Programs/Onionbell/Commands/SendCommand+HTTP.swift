@@ -80,7 +80,7 @@ extension HTTPResponse {
     }
 }
 
-extension MobileMessage.Kind {
+extension PhoneText.Kind {
     /// Bisq 2's word for this kind of message.
     fileprivate var category: ConnectMessage.Category {
         switch self {

@@ -5,7 +5,7 @@ import Reactor
 import Wire
 
 extension BisqNetwork: ExpressibleByArgument {}
-extension MobileMessage.Kind: ExpressibleByArgument {}
+extension PhoneText.Kind: ExpressibleByArgument {}
 
 /// How a notification is sent.
 enum SendForm: String, CaseIterable, ExpressibleByArgument {
@@ -67,7 +67,7 @@ struct SendCommand: AsyncParsableCommand {
     var socks = "127.0.0.1:9050"
 
     @Option(help: "The category of the notification.")
-    var type = MobileMessage.Kind.trade
+    var type = PhoneText.Kind.trade
 
     @Option(help: "The id of the trade or offer.")
     var trade = ""
@@ -113,8 +113,8 @@ struct SendCommand: AsyncParsableCommand {
     }
 
     /// The message as Bisq 1 and its peers send it.
-    var text: MobileMessage {
-        MobileMessage(
+    var text: PhoneText {
+        PhoneText(
             sentDate: EventLoop.unixMilliseconds, transactionID: trade, title: title, message: message,
             kind: type, actionRequired: "", version: 1)
     }

@@ -1,7 +1,7 @@
 import Encodings
 
 /// The content that a phone shows: the text inside a message string, before encryption (Bisq 1, `MobileMessage.java`).
-package struct MobileMessage: Equatable, Sendable {
+package struct PhoneText: Equatable, Sendable {
     package enum Kind: String, CaseIterable, Sendable {
         case setupConfirmation = "SETUP_CONFIRMATION"
         case offer = "OFFER"
