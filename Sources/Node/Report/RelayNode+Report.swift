@@ -36,7 +36,7 @@ extension RelayNode {
         report.process = ProcessFigures.read()
         report.loop = loopWatch.figures
         report.outbox = outboxReport
-        report.shared = sharedReport(of: dispatcher, at: report)
+        report.shared = sharedReport(at: report)
         report.hasNobodyToRing = settings.apps.allSatisfy { !$0.hasCredentials }
         report.doors = dispatcher.doors.map { .init(name: $0.name, figures: $0.figures) }
         report.lanes = laneReports(at: report.monotonicNow)

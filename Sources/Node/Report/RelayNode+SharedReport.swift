@@ -1,0 +1,31 @@
+import Dispatching
+import Overview
+import Reactor
+import Relay
+
+extension RelayNode {
+    /// Returns who shares the node's database, for whoever looks.
+    func sharedReport(at report: Report) -> Report.Shared? {
+        let dispatcher = store.dispatcher
+        guard let sharing = dispatcher.sharing else { return nil }
+        var shared = Report.Shared()
+        shared.shards = sharing.shards
+        shared.withoutOwner = sharing.known?.withoutOwner ?? 0
+        shared.withoutOwnerFor = sharing.withoutOwnerSince.map { report.age(of: $0) }
+        shared.takeOvers = sharing.takeOvers.count
+        shared.mayRepeat = sharing.takeOvers.mayRepeat
+        if let recent = dispatcher.commitFigures.recent.figures(at: report.monotonicNow) {
+            shared.medianCommit = .nanoseconds(recent.median)
+            shared.longestCommit = .nanoseconds(recent.longest)
+        }
+        shared.nodes = (sharing.known?.nodes ?? []).map { node in
+            let waiting = node.waiting
+            return Report.Shared.Node(
+                number: node.number, name: node.name, version: node.version, isHere: node.isHere,
+                isAlive: node.isAlive, shards: node.shards.count, waiting: waiting.waiting,
+                oldestAge: waiting.oldestAcceptedAt.map { report.age(ofUnix: $0) }, leaseAge: node.leaseAge,
+                clockAhead: node.clockAhead)
+        }
+        return shared
+    }
+}
