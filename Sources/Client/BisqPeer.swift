@@ -15,7 +15,7 @@ package final class BisqPeer {
 
     private let network: BisqNetwork
     private let stream: Stream
-    private var decoder = FrameDecoder(maximumLength: PeerSession.Limits().frameLength)
+    private var decoder = FrameDecoder(maximumLength: FrameDecoder.usualMaximumLength)
     private var waiters: [Key: Waiter] = [:]
     /// Responses still to come for a uid, and those that came before somebody asked.
     private var conversations: [String: Conversation] = [:]

@@ -16,6 +16,9 @@ package enum FrameError: Error, Equatable {
 package struct FrameDecoder {
     /// Enough for 32 bits. Longer ones are for lengths nobody may send, or padded.
     package static let maximumPrefixLength = 5
+    /// The most bytes of a frame's body where nothing else is set: a limit of the node's own (`peers.frame_bytes`), not of
+    /// Bisq's protocol.
+    package static let usualMaximumLength = 65_536
 
     /// The place of the next whole frame.
     package enum Frame {

@@ -11,8 +11,8 @@
 package struct PeerSession {
     /// Settings, the same for all peers.
     package struct Limits: Equatable, Sendable {
-        /// The most bytes of a frame's body: a limit of the node's own (`peers.frame_bytes`), not of Bisq's protocol.
-        package var frameLength = 65_536
+        /// The most bytes of a frame's body (`peers.frame_bytes`).
+        package var frameLength = FrameDecoder.usualMaximumLength
         /// The first frame in less than a second that is too many; 1 to 65,535.
         package var framesPerSecond = 200
         /// The first frame in less than ten seconds that is too many; 1 to 65,535.
