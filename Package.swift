@@ -144,7 +144,7 @@ let package = Package(
             [
                 "Encodings", "Wire", "Reactor", "Crypto", "JSONCoding", "HTTP1",
             ]),
-        library("Base/Programs", cold: true, ["Reactor"]),
+        library("Base/Processes", cold: true, ["Reactor"]),
         // Compiled by Deploy/install under another name; here only for its tests.
         library("Base/SmallFoundation", pure: true, []),
         library(
@@ -155,10 +155,10 @@ let package = Package(
                 "Gateways", "Tor", "Doors", "Client", "HTTP1", "JSONCoding", "Metrics", "Overview",
                 "Pointing",
                 "QR", "YAML",
-                "Programs", log,
+                "Processes", log,
             ]),
         .executableTarget(
-            name: "Onionbelld", dependencies: ["Node", "Programs", "Reactor"],
+            name: "Onionbelld", dependencies: ["Node", "Processes", "Reactor"],
             path: "Sources/Programs/Onionbelld",
             swiftSettings: checked,
             linkerSettings: small),
@@ -167,7 +167,7 @@ let package = Package(
             dependencies: [
                 "Encodings", "Node", "Client", "Pointing", "Wire", "Relay", "Reactor", "Crypto",
                 "PostgreSQL", "Persistence",
-                "Gateways", "Tor", "Doors", "HTTP1", "JSONCoding", "Overview", "QR", "Programs", arguments,
+                "Gateways", "Tor", "Doors", "HTTP1", "JSONCoding", "Overview", "QR", "Processes", arguments,
                 log,
             ],
             path: "Sources/Programs/Onionbell", swiftSettings: checked),
@@ -175,13 +175,13 @@ let package = Package(
         library(
             "Lab",
             [
-                "Encodings", "Client", "Programs", "Wire", "StatusIM", "Relay", "Reactor", "Crypto", "TLS",
+                "Encodings", "Client", "Processes", "Wire", "StatusIM", "Relay", "Reactor", "Crypto", "TLS",
                 "JSONCoding", "HTTP1", "HTTP2", "Tor",
             ]),
         .executableTarget(
             name: "OnionbellLab",
             dependencies: [
-                "Lab", "Client", "Wire", "Reactor", "Crypto", "TLS", "Tor", "JSONCoding", "QR", "Programs",
+                "Lab", "Client", "Wire", "Reactor", "Crypto", "TLS", "Tor", "JSONCoding", "QR", "Processes",
                 "Pointing", arguments,
             ],
             path: "Sources/Programs/OnionbellLab", swiftSettings: checked),
@@ -191,7 +191,7 @@ let package = Package(
             dependencies: [
                 "Encodings", "Lab", "LabParts", "Client", "Wire", "Reactor", "Crypto", "Relay", "Dispatching",
                 "Gateways",
-                "HTTP1", "Doors", "Persistence", "Programs", "Tor", arguments,
+                "HTTP1", "Doors", "Persistence", "Processes", "Tor", arguments,
                 log,
                 .product(name: "Histogram", package: "hdrhistogram-swift"),
             ],
@@ -201,13 +201,13 @@ let package = Package(
         .executableTarget(
             name: "Chaos",
             dependencies: [
-                "Encodings", "Lab", "LabParts", "Client", "Programs", "Wire", "StatusIM", "HTTP1", "Reactor",
+                "Encodings", "Lab", "LabParts", "Client", "Processes", "Wire", "StatusIM", "HTTP1", "Reactor",
                 "Crypto",
                 "TLS", "JSONCoding", "Vectors", arguments,
             ],
             path: "Tests/Chaos", swiftSettings: checked),
         .target(
-            name: "Vectors", dependencies: ["CSupport", "Encodings", "Programs", "Reactor", "Relay"],
+            name: "Vectors", dependencies: ["CSupport", "Encodings", "Processes", "Reactor", "Relay"],
             path: "Tests/Vectors",
             exclude: [
                 "bisq-vectors.json", "seed-systems-vectors.json", "web-push-vectors.json",
@@ -270,7 +270,7 @@ let package = Package(
         tests(
             "Persistence",
             [
-                "Crypto", "CSQLite", "Encodings", "MemoryStore", "PostgreSQL", "Programs", "Reactor",
+                "Crypto", "CSQLite", "Encodings", "MemoryStore", "PostgreSQL", "Processes", "Reactor",
                 "Persistence",
                 "Relay", "Vectors",
             ]),
@@ -283,7 +283,7 @@ let package = Package(
         tests(
             "Tor",
             [
-                "Encodings", "Tor", "Reactor", "Crypto", "Lab", "LabParts", "Client", "Programs",
+                "Encodings", "Tor", "Reactor", "Crypto", "Lab", "LabParts", "Client", "Processes",
             ]),
         tests(
             "Doors",
@@ -314,7 +314,7 @@ let package = Package(
             "Onionbell",
             [
                 "Onionbell", "onionbell-bench", arguments, "Node", "Gateways", "Tor", "Relay", "Persistence",
-                "Programs", "Vectors", "YAML",
+                "Processes", "Vectors", "YAML",
             ]),
         tests(
             "EndToEnd",
@@ -322,7 +322,7 @@ let package = Package(
                 "Encodings", "Onionbelld", "Onionbell", "Pointing", "OnionbellLab", "Chaos", "Lab",
                 "LabParts", "Client",
                 "Wire", "Crypto", "Reactor", "Tor", "Relay", "Persistence", "JSONCoding", "HTTP1",
-                "Vectors", "QR", "StatusIM", "Programs",
+                "Vectors", "QR", "StatusIM", "Processes",
             ]),
     ],
     swiftLanguageModes: [.v6]

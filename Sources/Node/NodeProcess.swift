@@ -1,6 +1,6 @@
 import Glibc
 import Logging
-import Programs
+import Processes
 import Reactor
 
 /// The process of the node, from the configuration to its exit status.

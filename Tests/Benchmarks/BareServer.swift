@@ -1,5 +1,5 @@
 import Foundation
-import Programs
+import Processes
 import Reactor
 
 /// What does nothing else with requests over HTTP/1.1: the measure for the node's doors. It has the node's core.

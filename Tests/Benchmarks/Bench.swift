@@ -1,6 +1,6 @@
 import Foundation
 import Lab
-import Programs
+import Processes
 import Reactor
 
 /// What all rows need: the programs, a tor without network, a directory.

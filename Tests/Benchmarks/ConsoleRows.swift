@@ -3,7 +3,7 @@ import Foundation
 import HTTP1
 import Lab
 import LabParts
-import Programs
+import Processes
 import Reactor
 import Tor
 

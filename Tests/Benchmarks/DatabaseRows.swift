@@ -1,6 +1,6 @@
 import Foundation
 import Lab
-import Programs
+import Processes
 import Reactor
 
 /// A store in PostgreSQL beside that in a file, under the same load in the same round.

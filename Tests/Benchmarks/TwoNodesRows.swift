@@ -1,6 +1,6 @@
 import Foundation
 import Lab
-import Programs
+import Processes
 import Reactor
 
 /// What comes to both nodes of a pair, half to each, over connections that stay; or all to one.

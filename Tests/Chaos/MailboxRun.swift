@@ -3,7 +3,7 @@ import Crypto
 import HTTP1
 import JSONCoding
 import Lab
-import Programs
+import Processes
 import Reactor
 import Wire
 

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Glibc
 import Lab
-import Programs
+import Processes
 import Reactor
 
 /// Shows a door on this machine alone: the built program between simulated gateways and a sender of any kind.

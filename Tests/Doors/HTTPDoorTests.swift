@@ -2,7 +2,7 @@ import Crypto
 import Foundation
 import HTTP1
 import Lab
-import Programs
+import Processes
 import TLS
 import Testing
 

@@ -6,7 +6,7 @@ import HTTP1
 import JSONCoding
 import Lab
 import Node
-import Programs
+import Processes
 import Reactor
 import Testing
 import Vectors

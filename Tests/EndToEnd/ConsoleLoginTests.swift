@@ -3,7 +3,7 @@ import HTTP1
 import JSONCoding
 import Lab
 import LabParts
-import Programs
+import Processes
 import Reactor
 import Testing
 

@@ -4,7 +4,7 @@ import HTTP1
 import JSONCoding
 import Lab
 import LabParts
-import Programs
+import Processes
 import Reactor
 import Testing
 import Vectors

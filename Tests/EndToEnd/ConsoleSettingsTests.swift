@@ -3,7 +3,7 @@ import Foundation
 import HTTP1
 import JSONCoding
 import Lab
-import Programs
+import Processes
 import Reactor
 import Testing
 import Wire

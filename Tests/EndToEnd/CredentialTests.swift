@@ -2,7 +2,7 @@ import Crypto
 import Foundation
 import JSONCoding
 import Lab
-import Programs
+import Processes
 import Reactor
 import Testing
 

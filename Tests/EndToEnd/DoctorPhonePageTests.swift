@@ -1,7 +1,7 @@
 import Foundation
 import JSONCoding
 import Lab
-import Programs
+import Processes
 import Reactor
 import Testing
 

@@ -1,4 +1,4 @@
-import Programs
+import Processes
 import Testing
 
 /// Ports for programs that have to be told one beforehand.

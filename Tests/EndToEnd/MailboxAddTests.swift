@@ -2,7 +2,7 @@ import Client
 import Foundation
 import HTTP1
 import Lab
-import Programs
+import Processes
 import QR
 import Reactor
 import Testing

@@ -1,6 +1,6 @@
 import Foundation
 import Lab
-import Programs
+import Processes
 import Reactor
 import Testing
 

@@ -1,7 +1,7 @@
 import Client
 import Lab
 import LabParts
-import Programs
+import Processes
 import Reactor
 import Testing
 import Wire

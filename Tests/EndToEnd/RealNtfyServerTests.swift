@@ -5,7 +5,7 @@ import HTTP2
 import JSONCoding
 import Lab
 import LabParts
-import Programs
+import Processes
 import Reactor
 import Testing
 import Vectors

@@ -3,7 +3,7 @@ import Foundation
 import JSONCoding
 import Lab
 import LabParts
-import Programs
+import Processes
 import Reactor
 import Testing
 import Wire

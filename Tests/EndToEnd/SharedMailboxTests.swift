@@ -2,7 +2,7 @@ import Client
 import Foundation
 import JSONCoding
 import Lab
-import Programs
+import Processes
 import Reactor
 import Testing
 import Vectors

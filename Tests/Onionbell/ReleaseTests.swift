@@ -14,7 +14,7 @@ import Vectors
         let folder = FileManager.default.temporaryDirectory.appending(
             path: "onionbell-release-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
-        for path in ["Deploy/release", "Sources/Base/Programs/ProcessFacts.swift", "Package.swift"] {
+        for path in ["Deploy/release", "Sources/Base/Processes/ProcessFacts.swift", "Package.swift"] {
             let target = folder.appending(path: path)
             try FileManager.default.createDirectory(
                 at: target.deletingLastPathComponent(), withIntermediateDirectories: true)

@@ -1,6 +1,6 @@
 import Encodings
 import Foundation
-import Programs
+import Processes
 import Testing
 import YAML
 

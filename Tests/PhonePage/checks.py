@@ -19,7 +19,7 @@ claims = []
 
 
 def free_port():
-    """Nobody else's until this process ends: as freePorts in Sources/Base/Programs does it, with its names."""
+    """Nobody else's until this process ends: as freePorts in Sources/Base/Processes does it, with its names."""
     while True:
         port = random.randrange(16_384, 32_768)
         claim = socket.socket(socket.AF_UNIX)

@@ -1,6 +1,6 @@
 import Foundation
 import Glibc
-import Programs
+import Processes
 import Reactor
 
 /// A real PostgreSQL on a socket in a directory of its own, for the tests of one process. It ends with the process, however

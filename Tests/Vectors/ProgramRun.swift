@@ -1,6 +1,6 @@
 import CSupport
 import Glibc
-import Programs
+import Processes
 import Reactor
 
 /// A program that a test has run to its end, with what it wrote.
@@ -36,7 +36,7 @@ package struct ProgramRun: Sendable {
             let complaints = try Self.file()
             let process = try startProcess(
                 arguments,
-                environment: Programs.environment.merging(environment) { $1 }.map { "\($0)=\($1)" },
+                environment: Processes.environment.merging(environment) { $1 }.map { "\($0)=\($1)" },
                 input: read.number, output: written.number, errors: complaints.number)
             exit = Self.end(of: process)
             output = try Self.content(of: written)

@@ -1,6 +1,6 @@
 import Foundation
 import Glibc
-import Programs
+import Processes
 import Reactor
 
 /// A small file system in memory, for a disk that can be filled. Only root can make one.

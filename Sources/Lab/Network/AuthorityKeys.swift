@@ -1,4 +1,4 @@
-import Programs
+import Processes
 import Reactor
 
 /// The identity of the directory authority in `dataDirectory`.

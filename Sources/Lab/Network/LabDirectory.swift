@@ -1,5 +1,5 @@
 import Glibc
-import Programs
+import Processes
 import Reactor
 
 /// A directory for the Lab's processes, and reading and writing of its files.

@@ -1,5 +1,5 @@
 import Glibc
-import Programs
+import Processes
 import Reactor
 
 /// A real PostgreSQL, as Debian has it, on a socket in a directory of its own. It ends with this process, however that ends.

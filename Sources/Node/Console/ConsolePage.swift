@@ -1,5 +1,5 @@
 import Encodings
-import Programs
+import Processes
 import Reactor
 
 /// The console's pages as they are installed with the program. Read anew each time, so that nothing of them is held at rest.

@@ -3,7 +3,7 @@ import Encodings
 import HTTP1
 import JSONCoding
 import Persistence
-import Programs
+import Processes
 import Reactor
 import Relay
 

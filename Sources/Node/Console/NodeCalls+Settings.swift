@@ -3,7 +3,7 @@ import Doors
 import Encodings
 import HTTP1
 import JSONCoding
-import Programs
+import Processes
 import Reactor
 import Relay
 

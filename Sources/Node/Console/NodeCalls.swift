@@ -5,7 +5,7 @@ import JSONCoding
 import Logging
 import Overview
 import Persistence
-import Programs
+import Processes
 import Reactor
 
 /// The calls of `/api/v1` that the console and programs make, described by the document that it serves.

@@ -3,7 +3,7 @@ import Crypto
 import Encodings
 import Gateways
 import Persistence
-import Programs
+import Processes
 import Reactor
 import Relay
 import Wire

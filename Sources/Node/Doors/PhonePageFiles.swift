@@ -1,7 +1,7 @@
 import Crypto
 import Doors
 import Encodings
-import Programs
+import Processes
 import Reactor
 import Tor
 

@@ -1,5 +1,5 @@
 import JSONCoding
-import Programs
+import Processes
 
 /// The effects of moving in from a backup here, as the owner reads them before and after.
 struct MovePlan: Sendable {

@@ -2,7 +2,7 @@ import Crypto
 import Encodings
 import Glibc
 import Persistence
-import Programs
+import Processes
 import Reactor
 import Tor
 

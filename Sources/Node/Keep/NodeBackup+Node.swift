@@ -3,7 +3,7 @@ import Encodings
 import Gateways
 import Glibc
 import Persistence
-import Programs
+import Processes
 import Reactor
 import Tor
 

@@ -1,7 +1,7 @@
 import Glibc
 import JSONCoding
 import Logging
-import Programs
+import Processes
 
 /// How an event becomes a line.
 struct LogFormat: Equatable {

@@ -1,4 +1,4 @@
-import Programs
+import Processes
 
 /// Finds the `torrc` that comes with the program.
 package enum TorConfiguration {

@@ -1,5 +1,5 @@
 import Glibc
-import Programs
+import Processes
 import Reactor
 
 /// The programs that a torrc names for bridges (pluggable transports). Tor does not look whether one is there, and without

@@ -1,4 +1,4 @@
-import Programs
+import Processes
 import Reactor
 
 /// The manual as it is installed with the program, or lies in the checkout that it was built in.

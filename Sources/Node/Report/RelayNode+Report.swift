@@ -2,7 +2,7 @@ import Dispatching
 import Doors
 import Metrics
 import Overview
-import Programs
+import Processes
 import QR
 import Reactor
 import Relay

@@ -2,7 +2,7 @@ import Crypto
 import Glibc
 import HTTP2
 import Persistence
-import Programs
+import Processes
 import QR
 import Reactor
 import YAML

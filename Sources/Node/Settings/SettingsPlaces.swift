@@ -1,5 +1,5 @@
 import Glibc
-import Programs
+import Processes
 import Tor
 
 extension Settings {

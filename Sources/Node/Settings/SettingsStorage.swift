@@ -2,7 +2,7 @@ import Crypto
 import Glibc
 import Persistence
 import PostgreSQL
-import Programs
+import Processes
 import Reactor
 
 extension Settings {

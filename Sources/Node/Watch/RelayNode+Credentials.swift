@@ -1,7 +1,7 @@
 import Gateways
 import Logging
 import Persistence
-import Programs
+import Processes
 import Reactor
 
 /// Credentials that are taken over while the node runs.

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Client
 import Node
-import Programs
+import Processes
 
 @main
 struct Onionbell: AsyncParsableCommand {

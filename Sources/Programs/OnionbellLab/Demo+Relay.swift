@@ -1,6 +1,6 @@
 import Client
 import Lab
-import Programs
+import Processes
 import Reactor
 import Wire
 

@@ -1,7 +1,7 @@
 import Client
 import JSONCoding
 import Lab
-import Programs
+import Processes
 import QR
 import Reactor
 import Tor

@@ -1,6 +1,6 @@
 import ArgumentParser
 import Lab
-import Programs
+import Processes
 import Reactor
 import TLS
 

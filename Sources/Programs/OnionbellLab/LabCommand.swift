@@ -3,7 +3,7 @@ import Crypto
 import Glibc
 import Lab
 import Pointing
-import Programs
+import Processes
 import Reactor
 import Tor
 

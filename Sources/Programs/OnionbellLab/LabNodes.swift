@@ -3,7 +3,7 @@ import Crypto
 import Encodings
 import Glibc
 import Lab
-import Programs
+import Processes
 import Reactor
 import Tor
 import Wire

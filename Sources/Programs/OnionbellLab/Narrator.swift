@@ -1,4 +1,4 @@
-import Programs
+import Processes
 import Reactor
 
 /// Tells a story line by line, each with the time since its beginning.

@@ -1,6 +1,6 @@
 import ArgumentParser
 import Lab
-import Programs
+import Processes
 
 /// `onionbell-lab`: everything that only pretends: the simulated gateways and the private Tor network.
 @main

@@ -1,6 +1,6 @@
 import Glibc
 import Node
-import Programs
+import Processes
 import Reactor
 
 /// `onionbelld`: the node, and nothing that only commands need.

@@ -1,5 +1,5 @@
 import Client
-import Programs
+import Processes
 import Reactor
 import Tor
 

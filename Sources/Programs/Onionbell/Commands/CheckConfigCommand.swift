@@ -1,7 +1,7 @@
 import ArgumentParser
 import JSONCoding
 import Node
-import Programs
+import Processes
 
 /// `onionbell check-config`: reads the configuration and the files it names, and tells every fault.
 struct CheckConfigCommand: AsyncParsableCommand {

@@ -2,7 +2,7 @@ import ArgumentParser
 import Encodings
 import Glibc
 import Node
-import Programs
+import Processes
 
 /// The configuration file of a command.
 struct ConfigOption: ParsableArguments {

@@ -1,6 +1,6 @@
 import ArgumentParser
 import Client
-import Programs
+import Processes
 import Wire
 
 /// `onionbell decrypt`: opens a message string as the paired phone does.

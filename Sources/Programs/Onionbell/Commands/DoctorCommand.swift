@@ -3,7 +3,7 @@ import Glibc
 import JSONCoding
 import Node
 import Overview
-import Programs
+import Processes
 import Reactor
 
 /// `onionbell doctor`: what works and what doesn't, and what to do.

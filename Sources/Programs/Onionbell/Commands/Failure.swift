@@ -1,6 +1,6 @@
 import ArgumentParser
 import Node
-import Programs
+import Processes
 
 /// Says what went wrong in a sentence and gives the exit status for it (sysexits.h).
 func fail(_ sentence: some CustomStringConvertible, status: Int32) -> ExitCode {

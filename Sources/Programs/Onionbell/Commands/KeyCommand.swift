@@ -2,7 +2,7 @@ import ArgumentParser
 import Glibc
 import JSONCoding
 import Node
-import Programs
+import Processes
 import Reactor
 import Tor
 

@@ -1,5 +1,5 @@
 import ArgumentParser
-import Programs
+import Processes
 
 /// `onionbell lab`: goes on as `onionbell-lab lab`, which has the options and the help.
 struct LabForwarding: ParsableCommand {

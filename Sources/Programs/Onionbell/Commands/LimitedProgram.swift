@@ -1,5 +1,5 @@
 import Glibc
-import Programs
+import Processes
 import Reactor
 
 /// Runs programs one after the other, without a shell, each for a limited time.

@@ -3,7 +3,7 @@ import Encodings
 import HTTP1
 import JSONCoding
 import Node
-import Programs
+import Processes
 
 /// The calls of `/api/v1`, as the console's pages have them.
 extension ConfigOption {

@@ -3,7 +3,7 @@ import Doors
 import Glibc
 import HTTP1
 import Node
-import Programs
+import Processes
 
 /// The running node, over the socket in its state directory, which only its user may use.
 struct NodeSocket {

@@ -3,7 +3,7 @@ import Client
 import Encodings
 import Gateways
 import Node
-import Programs
+import Processes
 import QR
 import Wire
 

@@ -5,7 +5,7 @@ import Encodings
 import Glibc
 import Node
 import Persistence
-import Programs
+import Processes
 import Reactor
 import Relay
 import Wire

@@ -1,5 +1,5 @@
 import ArgumentParser
-import Programs
+import Processes
 
 /// `onionbell run`: goes on as the node, `onionbelld`.
 struct RunCommand: ParsableCommand {

@@ -3,7 +3,7 @@ import Client
 import Encodings
 import Glibc
 import JSONCoding
-import Programs
+import Processes
 import Reactor
 import Wire
 

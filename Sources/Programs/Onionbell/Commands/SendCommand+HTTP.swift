@@ -4,7 +4,7 @@ import Crypto
 import Encodings
 import HTTP1
 import JSONCoding
-import Programs
+import Processes
 import Reactor
 import Wire
 

@@ -1,6 +1,6 @@
 import ArgumentParser
 import Client
-import Programs
+import Processes
 import Reactor
 import Wire
 

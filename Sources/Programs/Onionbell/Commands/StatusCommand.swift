@@ -2,7 +2,7 @@ import ArgumentParser
 import Glibc
 import HTTP1
 import JSONCoding
-import Programs
+import Processes
 
 /// `onionbell status`: what a running node says of itself, over a socket in its state directory.
 struct StatusCommand: AsyncParsableCommand {

@@ -1,7 +1,7 @@
 import Client
 import HTTP1
 import Node
-import Programs
+import Processes
 import Reactor
 import Tor
 import Wire

@@ -3,7 +3,7 @@ import Glibc
 import HTTP1
 import JSONCoding
 import Node
-import Programs
+import Processes
 import Reactor
 import Tor
 

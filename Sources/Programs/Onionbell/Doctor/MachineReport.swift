@@ -1,7 +1,7 @@
 import Glibc
 import JSONCoding
 import Overview
-import Programs
+import Processes
 import Reactor
 
 /// A report for the makers of the node about a machine that they don't have: its kind, times and sizes.

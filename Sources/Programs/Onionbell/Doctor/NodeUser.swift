@@ -1,6 +1,6 @@
 import Glibc
 import Node
-import Programs
+import Processes
 import Reactor
 
 /// The user as whom the node runs, or will run: what it may use is judged for that user, whoever asks.

@@ -1,6 +1,6 @@
 import Glibc
 import Node
-import Programs
+import Processes
 import Reactor
 
 /// Lets tor look at its own configuration, without starting it.

@@ -1,4 +1,4 @@
-import Programs
+import Processes
 import Reactor
 import Tor
 

@@ -4,7 +4,7 @@ import Encodings
 import Gateways
 import Glibc
 import Node
-import Programs
+import Processes
 import Reactor
 
 /// `onionbell cluster`: hands the keys that all nodes of a cluster share from one node to the next.

@@ -1,6 +1,6 @@
 import ArgumentParser
 import JSONCoding
-import Programs
+import Processes
 
 /// `onionbell console`: the owner's pages in a browser.
 struct ConsoleCommand: AsyncParsableCommand {

@@ -1,6 +1,6 @@
 import ArgumentParser
 import JSONCoding
-import Programs
+import Processes
 
 /// `onionbell console invite`: from the first key on, the console's onion address is private.
 struct ConsoleInviteCommand: AsyncParsableCommand {

@@ -1,6 +1,6 @@
 import Glibc
 import Node
-import Programs
+import Processes
 import Reactor
 
 /// The settings of a `bisq-relay`, as far as a node has one for them.

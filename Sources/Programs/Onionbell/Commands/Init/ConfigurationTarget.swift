@@ -2,7 +2,7 @@ import Crypto
 import Gateways
 import Glibc
 import Node
-import Programs
+import Processes
 import Reactor
 import Tor
 

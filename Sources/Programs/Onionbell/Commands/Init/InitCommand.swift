@@ -2,7 +2,7 @@ import ArgumentParser
 import Gateways
 import Glibc
 import Node
-import Programs
+import Processes
 import Reactor
 import Tor
 import Wire

@@ -1,7 +1,7 @@
 import Gateways
 import Glibc
 import Node
-import Programs
+import Processes
 import Wire
 
 /// Asks for what no option gave. Each answer is checked when it is given, files with what is in them; `<` goes back to

@@ -1,7 +1,7 @@
 import Glibc
 import JSONCoding
 import Node
-import Programs
+import Processes
 
 /// The commented sample of a configuration, in which single settings are changed and everything else stays as it is.
 ///

@@ -2,7 +2,7 @@ import ArgumentParser
 import Doors
 import JSONCoding
 import Node
-import Programs
+import Processes
 
 /// `onionbell installation`: who may use the door for Bitwarden servers.
 struct InstallationCommand: AsyncParsableCommand {

@@ -4,7 +4,7 @@ import Encodings
 import Glibc
 import JSONCoding
 import Node
-import Programs
+import Processes
 import Reactor
 
 /// `onionbell backup`: the console's copy, by a command.

@@ -5,7 +5,7 @@ import Glibc
 import HTTP1
 import JSONCoding
 import Node
-import Programs
+import Processes
 import Reactor
 
 /// `onionbell restore`: moves in from a file of `onionbell backup`.

@@ -2,7 +2,7 @@ import ArgumentParser
 import JSONCoding
 import Node
 import Pointing
-import Programs
+import Processes
 import QR
 import Relay
 

@@ -1,5 +1,5 @@
 import ArgumentParser
-import Programs
+import Processes
 
 /// `onionbell mailbox`: where notifications lie until phones fetch them.
 struct MailboxCommand: AsyncParsableCommand {

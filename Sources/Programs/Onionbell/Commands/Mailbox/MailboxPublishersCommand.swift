@@ -1,7 +1,7 @@
 import ArgumentParser
 import JSONCoding
 import Node
-import Programs
+import Processes
 
 /// `onionbell mailbox publishers`: who puts texts of the owner's own into a mailbox.
 struct MailboxPublishersCommand: ParsableCommand {

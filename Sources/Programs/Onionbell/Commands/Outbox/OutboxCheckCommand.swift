@@ -2,7 +2,7 @@ import ArgumentParser
 import Client
 import JSONCoding
 import Node
-import Programs
+import Processes
 
 /// `onionbell outbox check`: whether the file is sound, and what is in it.
 struct OutboxCheckCommand: AsyncParsableCommand {

@@ -1,6 +1,6 @@
 import ArgumentParser
 import JSONCoding
-import Programs
+import Processes
 
 /// `onionbell outbox drop`: gives notifications up.
 struct OutboxDropCommand: AsyncParsableCommand {

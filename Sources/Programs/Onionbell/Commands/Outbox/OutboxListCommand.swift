@@ -2,7 +2,7 @@ import ArgumentParser
 import HTTP1
 import JSONCoding
 import Node
-import Programs
+import Processes
 
 /// `onionbell outbox list`: each waiting notification, without token and message.
 struct OutboxListCommand: AsyncParsableCommand {

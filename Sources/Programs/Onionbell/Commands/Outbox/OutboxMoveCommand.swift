@@ -1,6 +1,6 @@
 import ArgumentParser
 import JSONCoding
-import Programs
+import Processes
 
 /// `onionbell outbox move`: what waits for an app that was renamed or closed goes to another one.
 struct OutboxMoveCommand: AsyncParsableCommand {

@@ -1,6 +1,6 @@
 import ArgumentParser
 import JSONCoding
-import Programs
+import Processes
 
 /// `onionbell outbox retry`: what was put off is tried now.
 struct OutboxRetryCommand: AsyncParsableCommand {

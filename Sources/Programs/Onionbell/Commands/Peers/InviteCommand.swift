@@ -1,7 +1,7 @@
 import ArgumentParser
 import JSONCoding
 import Node
-import Programs
+import Processes
 import Tor
 
 /// `onionbell invite`: from the first invitation on the node is private.

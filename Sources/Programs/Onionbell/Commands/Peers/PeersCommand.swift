@@ -1,6 +1,6 @@
 import ArgumentParser
 import JSONCoding
-import Programs
+import Processes
 
 /// `onionbell peers`.
 struct PeersCommand: AsyncParsableCommand {

@@ -1,6 +1,6 @@
 import ArgumentParser
 import JSONCoding
-import Programs
+import Processes
 import Tor
 
 /// `onionbell revoke`.

@@ -2,7 +2,7 @@ import ArgumentParser
 import Client
 import JSONCoding
 import Node
-import Programs
+import Processes
 import Relay
 import Wire
 

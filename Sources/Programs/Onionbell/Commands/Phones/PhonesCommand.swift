@@ -1,7 +1,7 @@
 import ArgumentParser
 import JSONCoding
 import Node
-import Programs
+import Processes
 import Relay
 
 /// `onionbell phones`: the operator's phone book.

@@ -1,7 +1,7 @@
 import ArgumentParser
 import JSONCoding
 import Node
-import Programs
+import Processes
 import QR
 
 /// `onionbell phones link`.

@@ -3,7 +3,7 @@ import Client
 import Glibc
 import JSONCoding
 import Node
-import Programs
+import Processes
 import Relay
 import Wire
 

@@ -2,7 +2,7 @@ import ArgumentParser
 import Client
 import Encodings
 import JSONCoding
-import Programs
+import Processes
 import Reactor
 import Wire
 

@@ -2,7 +2,7 @@ import ArgumentParser
 import Client
 import Glibc
 import JSONCoding
-import Programs
+import Processes
 import Reactor
 
 /// The text that `--notify` shows.

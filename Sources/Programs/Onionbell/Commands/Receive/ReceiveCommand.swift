@@ -5,7 +5,7 @@ import Encodings
 import Glibc
 import JSONCoding
 import Node
-import Programs
+import Processes
 import QR
 import Reactor
 import Wire

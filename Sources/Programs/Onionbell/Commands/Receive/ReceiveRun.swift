@@ -1,7 +1,7 @@
 import Client
 import Glibc
 import HTTP1
-import Programs
+import Processes
 import Reactor
 import Tor
 

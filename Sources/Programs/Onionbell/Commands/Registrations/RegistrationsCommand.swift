@@ -3,7 +3,7 @@ import HTTP1
 import JSONCoding
 import Node
 import Persistence
-import Programs
+import Processes
 
 /// `onionbell registrations`: whom the doors know, for the operator's eyes and hands.
 struct RegistrationsCommand: AsyncParsableCommand {

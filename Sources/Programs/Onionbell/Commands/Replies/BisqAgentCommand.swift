@@ -1,7 +1,7 @@
 import ArgumentParser
 import Client
 import Glibc
-import Programs
+import Processes
 import Reactor
 import Wire
 

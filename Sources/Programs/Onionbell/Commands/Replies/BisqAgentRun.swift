@@ -1,7 +1,7 @@
 import Client
 import Glibc
 import JSONCoding
-import Programs
+import Processes
 import Reactor
 import Tor
 import Wire

@@ -2,7 +2,7 @@ import ArgumentParser
 import Node
 import Persistence
 import PostgreSQL
-import Programs
+import Processes
 
 /// `onionbell storage`: the store in a PostgreSQL database.
 struct StorageCommand: ParsableCommand {
