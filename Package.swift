@@ -93,8 +93,8 @@ let package = Package(
             [
                 "Encodings"
             ]),
-        library("Core/Metrics", pure: true, []),
-        library("Core/Overview", pure: true, cold: true, ["Metrics", "Relay", "JSONCoding"]),
+        library("Core/Figures", pure: true, []),
+        library("Core/Overview", pure: true, cold: true, ["Figures", "Relay", "JSONCoding"]),
         library(
             "Base/JSONCoding", pure: true,
             [
@@ -112,8 +112,8 @@ let package = Package(
         library("Base/QR", cold: true, ["CQREncode"]),
         library("Base/TLS", ["COpenSSL"]),
         library("Base/HTTP2", ["CNGHTTP2"]),
-        library("Edge/Outbound", ["Relay", "Metrics", "Reactor"]),
-        library("Edge/Dispatching", ["Encodings", "Outbound", "Relay", "Metrics", "Reactor", "Crypto", log]),
+        library("Edge/Outbound", ["Relay", "Figures", "Reactor"]),
+        library("Edge/Dispatching", ["Encodings", "Outbound", "Relay", "Figures", "Reactor", "Crypto", log]),
         library("Base/PostgreSQL", cold: true, ["CPostgreSQL", "Crypto"]),
         library(
             "Edge/Persistence",
@@ -123,7 +123,7 @@ let package = Package(
         library(
             "Edge/Gateways",
             [
-                "Encodings", "Outbound", "Relay", "Metrics", "Reactor", "Crypto", "TLS",
+                "Encodings", "Outbound", "Relay", "Figures", "Reactor", "Crypto", "TLS",
                 "JSONCoding",
                 "HTTP1", "HTTP2", "Wire", log,
             ]),
@@ -135,7 +135,7 @@ let package = Package(
         library(
             "Edge/Doors",
             [
-                "Metrics", "Encodings", "Wire", "StatusIM", "Relay", "Dispatching", "Persistence", "Reactor",
+                "Figures", "Encodings", "Wire", "StatusIM", "Relay", "Dispatching", "Persistence", "Reactor",
                 "Crypto",
                 "JSONCoding", "HTTP1", "TLS", "Overview", log,
             ]),
@@ -152,7 +152,7 @@ let package = Package(
             [
                 "Encodings", "Wire", "Relay", "Reactor", "Crypto", "TLS", "HTTP2", "Dispatching", "Outbound",
                 "PostgreSQL", "Persistence",
-                "Gateways", "Tor", "Doors", "Client", "HTTP1", "JSONCoding", "Metrics", "Overview",
+                "Gateways", "Tor", "Doors", "Client", "HTTP1", "JSONCoding", "Figures", "Overview",
                 "Pointing",
                 "QR", "YAML",
                 "Processes", log,
@@ -231,9 +231,9 @@ let package = Package(
         tests("Wire", ["Encodings", "Wire", "Vectors"]),
         tests("StatusIM", ["StatusIM", "Crypto", "Vectors"]),
         tests("Relay", ["Encodings", "Relay", "Vectors"]),
-        tests("Metrics", ["Metrics"]),
+        tests("Figures", ["Figures"]),
         tests("SmallFoundation", ["SmallFoundation"]),
-        tests("Overview", ["Overview", "Metrics", "JSONCoding", "QR", "Relay", "Vectors"]),
+        tests("Overview", ["Overview", "Figures", "JSONCoding", "QR", "Relay", "Vectors"]),
         tests("QR", ["QR"]),
         tests("Simulation", ["MemoryStore", "Persistence", "Relay", "Vectors"]),
         tests(
@@ -263,7 +263,7 @@ let package = Package(
         tests(
             "Dispatching",
             [
-                "Dispatching", "Outbound", "Relay", "Metrics", "Reactor", "Persistence", "Crypto",
+                "Dispatching", "Outbound", "Relay", "Figures", "Reactor", "Persistence", "Crypto",
                 "CSQLite",
                 "Vectors",
             ]),

@@ -1,6 +1,6 @@
 import Dispatching
+import Figures
 import Logging
-import Metrics
 import Outbound
 import Reactor
 import Relay

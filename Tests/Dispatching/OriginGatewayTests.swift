@@ -1,9 +1,9 @@
 import Crypto
 import Dispatching
 import Encodings
+import Figures
 import Foundation
 import Logging
-import Metrics
 import Outbound
 import Reactor
 import Relay

@@ -1,8 +1,8 @@
 import Crypto
 import Dispatching
+import Figures
 import Foundation
 import Logging
-import Metrics
 import Outbound
 import Persistence
 import Reactor

@@ -1,8 +1,8 @@
+import Figures
 // Whole frames and requests, from the socket to the store and a gateway that takes everything: what one sender brings may
 // cost a turn of the loop 5 ms at most. Built by `Deploy/tools/fuzz --cost` alone.
 import Glibc
 import Logging
-import Metrics
 import Synchronization
 
 @testable import Crypto

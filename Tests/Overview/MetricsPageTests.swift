@@ -1,5 +1,5 @@
+import Figures
 import Foundation
-import Metrics
 import Testing
 
 @testable import Overview

@@ -1,5 +1,5 @@
+import Figures
 import Foundation
-import Metrics
 import Relay
 import Testing
 

@@ -1,5 +1,5 @@
+import Figures
 import JSONCoding
-import Metrics
 import Testing
 
 @testable import Overview

@@ -1,4 +1,4 @@
-import Metrics
+import Figures
 import Relay
 
 /// Words for people who don't know the names of the checks.

@@ -1,4 +1,4 @@
-import Metrics
+import Figures
 
 /// One thing that must be well for notifications to arrive.
 package struct Check: Equatable, Sendable {

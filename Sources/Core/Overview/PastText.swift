@@ -1,4 +1,4 @@
-import Metrics
+import Figures
 
 /// The file that carries history and timeline over a restart: lines of words, all of it counts and what the status page
 /// shows anyway.

@@ -1,4 +1,4 @@
-import Metrics
+import Figures
 import Relay
 
 /// All that an operator may see of a node at one moment, as plain values: what the status page, the metrics, `/healthz`

@@ -1,5 +1,5 @@
+import Figures
 import JSONCoding
-import Metrics
 
 /// `/status.json`: the report for scripts. Times are seconds, ages in seconds, sizes bytes; `null`: never or not known.
 package enum StatusJSON {

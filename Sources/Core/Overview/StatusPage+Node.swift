@@ -1,4 +1,4 @@
-import Metrics
+import Figures
 
 /// The parts of the page that tell of the node itself.
 extension StatusPage {

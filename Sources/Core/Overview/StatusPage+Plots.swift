@@ -1,4 +1,4 @@
-import Metrics
+import Figures
 
 /// The plots over time. The bars are boxes and no drawings: they are there where a browser shows no SVG too, and each tells
 /// its values to whoever points at it.

@@ -1,4 +1,4 @@
-import Metrics
+import Figures
 import Relay
 
 /// The status page: one HTML document that needs no script, readable without images, on a phone and in Tor Browser at its

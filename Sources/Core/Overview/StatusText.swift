@@ -1,4 +1,4 @@
-import Metrics
+import Figures
 
 /// The report for a terminal of 80 columns: what `onionbell status` shows.
 package struct StatusText {

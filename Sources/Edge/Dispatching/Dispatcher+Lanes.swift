@@ -1,5 +1,5 @@
 import Encodings
-import Metrics
+import Figures
 import Outbound
 import Reactor
 import Relay

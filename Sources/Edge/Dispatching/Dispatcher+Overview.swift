@@ -1,5 +1,5 @@
+import Figures
 import Logging
-import Metrics
 import Reactor
 import Relay
 

@@ -1,5 +1,5 @@
 import Encodings
-import Metrics
+import Figures
 import Relay
 
 /// One lane as an operator sees it, or several that are shown under one name.

@@ -1,5 +1,5 @@
 import Encodings
-import Metrics
+import Figures
 import Reactor
 import Relay
 

@@ -1,4 +1,4 @@
-import Metrics
+import Figures
 import Reactor
 import Relay
 

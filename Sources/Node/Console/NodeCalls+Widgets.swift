@@ -1,7 +1,7 @@
 import Doors
+import Figures
 import HTTP1
 import JSONCoding
-import Metrics
 import Overview
 
 /// How the node is, for the widgets of other programs, and their tokens.

@@ -1,5 +1,5 @@
 import Doors
-import Metrics
+import Figures
 import Reactor
 import Relay
 import Tor

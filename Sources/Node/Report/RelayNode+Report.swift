@@ -1,6 +1,6 @@
 import Dispatching
 import Doors
-import Metrics
+import Figures
 import Overview
 import Processes
 import QR

@@ -1,5 +1,5 @@
+import Figures
 import Logging
-import Metrics
 import Outbound
 import Reactor
 import Relay

@@ -1,5 +1,5 @@
 import Dispatching
-import Metrics
+import Figures
 import Reactor
 import Wire
 

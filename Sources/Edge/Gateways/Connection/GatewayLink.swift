@@ -1,6 +1,6 @@
 import Encodings
+import Figures
 import Logging
-import Metrics
 import Reactor
 import Relay
 import TLS

@@ -1,4 +1,4 @@
-import Metrics
+import Figures
 import Relay
 
 /// The pause that a gateway asks for when it wants nothing for a while, and how often the log hears of it.

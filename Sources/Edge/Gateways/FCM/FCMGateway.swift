@@ -1,7 +1,7 @@
 import Encodings
+import Figures
 import HTTP2
 import Logging
-import Metrics
 import Outbound
 import Reactor
 import Relay

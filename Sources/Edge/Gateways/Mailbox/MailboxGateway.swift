@@ -1,4 +1,4 @@
-import Metrics
+import Figures
 import Outbound
 import Reactor
 import Relay

@@ -1,7 +1,7 @@
 import Crypto
 import Encodings
+import Figures
 import Logging
-import Metrics
 import Outbound
 import Reactor
 import Relay

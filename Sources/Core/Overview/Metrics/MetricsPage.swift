@@ -1,4 +1,4 @@
-import Metrics
+import Figures
 
 /// `/metrics`: a report in Prometheus' text format. Each metric is explained in the article `Metrics`.
 package struct MetricsPage {

@@ -1,6 +1,7 @@
+import Figures
 import Testing
 
-@testable import Metrics
+@testable import Overview
 
 @Suite struct MetricsTextTests {
     private func text(_ write: (inout MetricsText) -> Void) -> String {

@@ -1,4 +1,4 @@
-import Metrics
+import Figures
 import Testing
 
 @Suite struct LastMinuteTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Metrics
+@testable import Figures
 
 @Suite struct HistogramTests {
     /// A bound is the last time that its bucket takes.

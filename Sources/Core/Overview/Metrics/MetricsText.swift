@@ -1,3 +1,5 @@
+import Figures
+
 /// A page of metrics in Prometheus' text format 0.0.4 ("Exposition formats", prometheus.io/docs/instrumenting).
 ///
 /// Samples of one metric stand together under its `HELP` and `TYPE`. Units are seconds and bytes.

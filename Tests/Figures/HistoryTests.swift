@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Metrics
+@testable import Figures
 
 @Suite struct HistoryTests {
     private func totals(delivered: Int = 0, refused: [String: Int] = [:]) -> History.Totals {
