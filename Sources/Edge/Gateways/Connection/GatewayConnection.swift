@@ -37,8 +37,8 @@ final class GatewayConnection {
     private static let longestOutput = 262_144
     /// Bytes of room that a connection keeps while it has work.
     private static let burst = 1 << 20
-    /// Bytes that are sealed at once.
-    private static let batch = 65_536
+    /// Bytes that are sealed and sent at once: with the frame that exceeds them mostly one record of TLS.
+    private static let batch = 15_360
 
     enum HTTPVersion: Equatable {
         case http1
@@ -271,16 +271,20 @@ final class GatewayConnection {
     private func flush() {
         guard let channel else { return }
         let (stream, session) = (channel.stream, channel.session)
-        if let tls = channel.tls {
-            var hasMore = true
-            while hasMore {
+        var hasMore = true
+        while hasMore {
+            hasMore = false
+            if let tls = channel.tls {
                 plain.removeAll(keepingCapacity: true)
                 hasMore = session.takeOutput(into: &plain, upTo: GatewayConnection.batch)
                 tls.write(plain.span.bytes)
+                if tls.hasOutput { stream.write { tls.takeOutput(into: &$0) } }
+            } else {
+                stream.write {
+                    hasMore = session.takeOutput(into: &$0, upTo: $0.count + GatewayConnection.batch)
+                }
             }
-            if tls.hasOutput { stream.write { tls.takeOutput(into: &$0) } }
-        } else {
-            stream.write { while session.takeOutput(into: &$0, upTo: $0.count + GatewayConnection.batch) {} }
+            if hasMore { stream.drain() }
         }
         takeEvents(of: session)
     }
