@@ -106,8 +106,8 @@ extension Report {
             return .ok("database", "no commit within the last minute")
         }
         let state =
-            "commits took \(Words.latency(median.nanosecondCount)) in the middle and "
-            + "\(Words.latency(longest.nanosecondCount)) at most within a minute"
+            "commits took \(Words.latency(median.nanoseconds)) in the middle and "
+            + "\(Words.latency(longest.nanoseconds)) at most within a minute"
         guard median >= Report.commitWarning || longest >= Report.longestCommitWarning else {
             return .ok("database", state)
         }
@@ -117,10 +117,6 @@ extension Report {
                 "see what else uses the database's disk, and how far it is: each commit takes one round trip "
                 + "and one write to its disk, with a synchronous standby another one")
     }
-}
-
-extension Duration {
-    var nanosecondCount: Int64 { components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000 }
 }
 
 private func abs(_ time: Duration) -> Duration { time < .zero ? .zero - time : time }
@@ -197,8 +193,8 @@ extension Words {
             facts.append(
                 (
                     "commits, last minute",
-                    "\(Words.latency(median.nanosecondCount)) in the middle, "
-                        + "\(Words.latency(longest.nanosecondCount)) at most"
+                    "\(Words.latency(median.nanoseconds)) in the middle, "
+                        + "\(Words.latency(longest.nanoseconds)) at most"
                 ))
         }
         let repeated =
