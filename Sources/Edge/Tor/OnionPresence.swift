@@ -256,12 +256,18 @@ package final class OnionPresence {
         lossWaiter = nil
     }
 
+    /// The time at which tor was last made to forget the own descriptor; `nil`: it never was.
+    private var forgotAt: ContinuousClock.Instant?
+
     /// Returns how the own address is called now; `nil`: not at all.
     private func selfDialRoute() async -> SelfDialRoute? {
         guard let link, let address else { return nil }
         link.connection.readOn()
         // The system's tor has other users.
-        await service?.prepareCall(afresh: settings.source.isOurs, within: settings.heartbeatDeadline)
+        let isAfresh =
+            settings.source.isOurs && (forgotAt.map { .now - $0 > SelfDial.leastForgetting } ?? true)
+        await service?.prepareCall(afresh: isAfresh, within: settings.heartbeatDeadline)
+        if isAfresh { forgotAt = .now }
         // It may have come or gone since the start.
         guard let socks = try? await socks(of: link) else {
             attachment?.socks = nil

@@ -37,6 +37,11 @@ final class SelfDial {
     /// Called when the address before ours answers again, with the number of calls that failed.
     var onFrontSuccess: @EventLoop (_ failuresBefore: Int) -> Void = { _ in }
 
+    /// The least time between two calls before which tor forgets the descriptor. Sooner than ten seconds after the last
+    /// time, tor agrees to SIGNAL NEWNYM and obeys later: amid the call, whose client key it forgets then (tor's
+    /// `MAX_SIGNEWNYM_RATE`).
+    nonisolated static let leastForgetting: Duration = .seconds(12)
+
     private let settings: SelfDialSettings
     /// The line of the last call that came through.
     private var line: SelfDialLine?
