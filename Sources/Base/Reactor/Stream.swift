@@ -1,5 +1,4 @@
 import CEvent
-import CSupport
 import Glibc
 
 /// Why a stream ended.
@@ -124,13 +123,6 @@ package final class Stream {
         readEvent = nil
         writeEvent = nil
         endEvent = nil
-    }
-
-    /// Makes two streams connected with each other, for tests and for parts that talk inside one process.
-    package static func pair() throws(SystemError) -> (Stream, Stream) {
-        var descriptors: [CInt] = [-1, -1]
-        guard onionbell_socketpair(&descriptors) == 0 else { throw SystemError("make a socket pair") }
-        return (Stream(Descriptor(owning: descriptors[0])), Stream(Descriptor(owning: descriptors[1])))
     }
 
     /// Bytes written that the kernel has not taken yet.
