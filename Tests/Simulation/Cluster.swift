@@ -148,7 +148,7 @@ final class Cluster {
 
     func forget(_ identities: [Digest]) {
         for identity in identities {
-            books.forget(identity)
+            if database.outbox.identities[identity] == nil { books.forget(identity) }
             for node in nodes { node.senders.forget(identity) }
         }
     }

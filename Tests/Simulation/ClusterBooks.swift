@@ -43,7 +43,9 @@ struct ClusterBooks {
     mutating func store(_ sequence: Int64, _ request: StoreRequest) -> String? {
         rows[sequence] = (request.digests, request.notification.expiresAt)
         let before = numbers.updateValue(sequence, forKey: request.digests.identity)
-        return before.map { "\(sequence) is stored, and is known as \($0)" }
+        // What may come again may do so in the commit that ends it.
+        guard let before, endings[before]?.isRemembered ?? true else { return nil }
+        return "\(sequence) is stored, and is known as \(before)"
     }
 
     mutating func forget(_ identity: Digest) { numbers[identity] = nil }
