@@ -49,6 +49,40 @@ import Testing
         #expect(taken?.count == 3)
     }
 
+    private func store(_ place: StoreRequest.Place, in commits: inout Commits) {
+        let submission = Sample.android()
+        let recipient = Recipient(lane: Node.android, deviceToken: submission.deviceToken)
+        let digests = Sample.digests(submission, to: recipient)
+        let notification = Notification(
+            id: NotificationID(digests), lane: Node.android, deviceToken: submission.deviceToken,
+            content: submission.content, expiresAt: 2, acceptedAt: 1)
+        commits.store(
+            StoreRequest(notification: notification, digests: digests, place: place),
+            for: Pipeline.Ticket(
+                purpose: .store(0), door: 0, submittedAt: 300, awaitsOutcome: false,
+                reply: ReplyID(index: 1)))
+    }
+
+    /// Its owner looks every 50 ms.
+    @Test func whatAnotherNodeSendsGathersUntilSomethingOwnIsStored() {
+        var commits = Commits(mostLookups: 10)
+        commits.share(true)
+        store(.elsewhere(room: 64), in: &commits)
+        let first = commits.schedule(at: 100, isStopping: false)
+        #expect(!first)
+        #expect(commits.wakeAt == 100 + CommitPace.gathering.nanoseconds)
+        store(.window, in: &commits)
+        let second = commits.schedule(at: 200, isStopping: false)
+        #expect(second)
+        let taken = commits.begin(at: 200)
+        #expect(taken?.count == 2)
+        // The next commit is as patient as the first.
+        _ = commits.committed()
+        store(.elsewhere(room: 64), in: &commits)
+        let third = commits.schedule(at: 300, isStopping: false)
+        #expect(!third)
+    }
+
     @Test func endsOfOneNodeAreWrittenAtOnce() {
         var commits = Commits(mostLookups: 10)
         commits.append(.finish(sequence: 1, .delivered))

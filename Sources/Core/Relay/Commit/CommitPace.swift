@@ -4,11 +4,12 @@
 /// the other, and nobody waits for longer than three of them take: for the rest of one, as long again, and for the own.
 ///
 /// If nodes share a store, each commit costs all of them: it has to prove a lease and to reach a disk. Then one that has
-/// nothing but ends, for which no notification waits, gathers first.
+/// nothing but ends, for which no notification waits, and notifications for other nodes, which look every 50 ms, gathers
+/// first.
 struct CommitPace {
     /// The longest rest after a commit, however long the commit took.
     static let longestRest: Duration = .milliseconds(2)
-    /// The time for which ends wait for others where nodes share a store.
+    /// The time for which they wait for others where nodes share a store.
     static let gathering: Duration = .milliseconds(10)
     /// Whether other nodes use the store at this time.
     var isShared = false

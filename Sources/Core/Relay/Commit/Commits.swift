@@ -26,6 +26,8 @@ struct Commits: Sendable {
     /// process is killed right after.
     private var untold: [(sequence: Int64, ending: Ending)] = []
     private(set) var running: Running?
+    /// Whether one of ``tickets`` waits for more than a notification that another node will send.
+    private var isUrgent = false
     /// Tickets of the next commit that are to be refused unless they are known.
     private var lookups = 0
     private let mostLookups: Int
@@ -74,12 +76,15 @@ struct Commits: Sendable {
     mutating func store(_ request: StoreRequest, for ticket: Pipeline.Ticket) {
         changes.append(.store(request))
         tickets.append(ticket)
+        if case .elsewhere = request.place { return }
+        isUrgent = true
     }
 
     /// Puts the changes of a commit that failed before all others.
     mutating func storeFirst(_ stores: [OutboxChange], for earlier: [Pipeline.Ticket]) {
         tickets = earlier + tickets
         changes.prepend(stores)
+        isUrgent = isUrgent || !earlier.isEmpty
     }
 
     /// Whether what would be refused may be looked for in the outbox.
@@ -89,11 +94,13 @@ struct Commits: Sendable {
         lookups += 1
         changes.append(.lookUp(digests))
         tickets.append(ticket)
+        isUrgent = true
     }
 
     /// Drops the submissions, and returns the tickets of those that are in no commit any more.
     mutating func dropSubmissions() -> [Pipeline.Ticket] {
         changes.dropSubmissions()
+        isUrgent = false
         defer { tickets = [] }
         return tickets
     }
@@ -158,7 +165,7 @@ struct Commits: Sendable {
         guard !isStopping else { return ask() }
         let rest = pace.rest(at: time)
         let next = time + (rest?.nanoseconds ?? 0)
-        if pace.isShared, tickets.isEmpty {
+        if pace.isShared, !isUrgent {
             if !isGathering { askAt = max(next, time + CommitPace.gathering.nanoseconds) }
             isGathering = true
             return false
@@ -209,6 +216,7 @@ struct Commits: Sendable {
         if fault != nil { taken.append(.proof) }
         running = Running(
             changes: taken, tickets: tickets, untold: untold, shelving: shelving, moves: moves, begun: time)
+        isUrgent = false
         lookups = 0
         shelving = []
         shelvedBefore = shelved
