@@ -65,6 +65,8 @@ extension SharedStoreTests {
         try await self.cut(cutter, cut, isBackAtOnce: isBackAtOnce) {
             await #expect(throws: OutboxError.self) { try await first.divide(ShareRequest()) }
         }
+        // What was not told yet is not counted yet.
+        #expect(try await claim(first, rows).isEmpty)
         let share = try await first.divide(ShareRequest())
         #expect(share.arrived.reduce(0) { $0 + $1.waiting } == 2)
         // Nothing of a higher number is claimed.

@@ -88,7 +88,8 @@ struct ModelSession {
     }
 
     mutating func claim(_ claim: Claim, in database: inout ModelDatabase) -> Claimed {
-        with(&database) { $0.claim(claim) }
+        guard news.arrived.isEmpty else { return Claimed(isEarly: true) }
+        return with(&database) { $0.claim(claim) }
     }
 
     // MARK: Commits

@@ -176,6 +176,7 @@ extension Pipeline {
 
     /// Takes what ``Effect/claim(_:)`` asked for.
     package mutating func claimed(_ claimed: Claimed, by claim: Claim, at now: Instant) {
+        guard !claimed.isEarly else { return claimFailed(claim, at: now) }
         switch claim.kind {
         case .due(let id):
             guard let lane = delivery.lane(id) else { preconditionFailure("a lane is gone while it claims") }
@@ -204,7 +205,7 @@ extension Pipeline {
         if !commits.isEmpty { scheduleCommit(at: now.monotonicNanoseconds) }
     }
 
-    /// Notes that a claim failed: the outbox could not be read, and is asked again.
+    /// Notes that a claim failed: the outbox could not be read, or it was too early; it is asked again.
     package mutating func claimFailed(_ claim: Claim, at now: Instant) {
         guard case .due(let id) = claim.kind else {
             isSweeping = false

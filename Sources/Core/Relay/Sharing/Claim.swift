@@ -46,10 +46,13 @@ package struct Claimed: Equatable, Sendable {
     package var rows: [Row]
     /// The time when the next one of the lane is due that was put off (ms since 1970); `nil`: there is none.
     package var nextDue: Int64?
+    /// Whether nothing was claimed, since something has arrived that the node has not been told: it would be counted twice.
+    package var isEarly: Bool
 
-    package init(_ rows: [Row] = [], nextDue: Int64? = nil) {
+    package init(_ rows: [Row] = [], nextDue: Int64? = nil, isEarly: Bool = false) {
         self.rows = rows
         self.nextDue = nextDue
+        self.isEarly = isEarly
     }
 }
 

@@ -12,7 +12,11 @@ extension Store {
         return found
     }
 
-    func claim(_ claim: Claim) throws(StoreError) -> Claimed { try backlog.claim(claim) }
+    /// Claims nothing while the core has not got the news of an arrival: it would count that twice.
+    func claim(_ claim: Claim) throws(StoreError) -> Claimed {
+        guard sharing?.news.arrived.isEmpty ?? true else { return Claimed(isEarly: true) }
+        return try backlog.claim(claim)
+    }
 
     /// Returns the highest of all numbers in the store.
     func highest() throws(StoreError) -> Int64 {

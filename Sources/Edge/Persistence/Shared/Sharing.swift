@@ -27,7 +27,7 @@ package final class Sharing {
     /// The shards that the node has taken over by its start.
     private(set) var takenOverAtStart: TakeOver?
     /// The news that the core has not got yet.
-    private var news = Share()
+    private(set) var news = Share()
     /// The shards that the running commit gives up.
     private var given: (shards: Shards, backlog: [LaneBacklog])?
     /// The news that is true if a commit of that number was made, whose answer was lost.
