@@ -182,7 +182,7 @@ import Testing
         let lane = node.pipeline.add(Self.closed)!
         // One more has come to its backlog.
         node.pipeline.delivery.withLane(lane) {
-            $0.shelved = 1
+            $0.shelf.add()
             $0.claimAt = 0
         }
         node.pipeline.pump(lane, room: 10, at: node.now)

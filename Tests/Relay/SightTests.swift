@@ -94,6 +94,35 @@ import Testing
         #expect(isTaken(node, Sample.message))
     }
 
+    /// What another node has put there for a device holds up what comes for that device, and no other.
+    @Test func onlyTheirOwnDeviceWaitsBehindArrivals() throws {
+        let node = start(.all)
+        func isShelved(_ number: Int) throws -> Bool {
+            node.accept(Sample.android("\(number)", token: Sample.token(number)))
+            return try #require(node.stores.last).place != .window
+        }
+        var share = share(.all)
+        // The other one has ended since.
+        share.nodes = 1
+        share.arrived = [1, 2].map {
+            LaneBacklog(
+                lane: Node.android, waiting: 1, bytes: 100,
+                oldestAcceptedAt: Sample.start.unixMilliseconds, device: Self.device($0))
+        }
+        node.pipeline.divided(share, at: node.now)
+        #expect(try !isShelved(3))
+        #expect(try isShelved(1))
+        // Behind what this node has put there itself, all wait.
+        #expect(try isShelved(3))
+    }
+
+    private static func device(_ number: Int) -> Digest {
+        let submission = Sample.android(token: Sample.token(number))
+        return Sample.digests(
+            submission, to: Recipient(lane: Node.android, deviceToken: submission.deviceToken)
+        ).token
+    }
+
     // MARK: Words of other nodes
 
     private func asks(_ node: Node) -> Bool {

@@ -39,6 +39,8 @@ enum Canary: String, CaseIterable, Sendable {
     case givesUpWhatIsUnderWay
     /// What other nodes have stored for a node is never looked for.
     case looksForNoArrivals
+    /// What other nodes have stored for a node is taken for another device's.
+    case mistakesWhatArrived
     /// Nobody asks how it ended what another node sends.
     case tellsNoEndsOfOthers
 
@@ -48,7 +50,7 @@ enum Canary: String, CaseIterable, Sendable {
     private var isAboutNodes: Bool {
         [
             .hasNoFences, .leasesByTheNodesClock, .givesUpWhatIsUnderWay, .looksForNoArrivals,
-            .tellsNoEndsOfOthers,
+            .mistakesWhatArrived, .tellsNoEndsOfOthers,
         ].contains(self)
     }
 

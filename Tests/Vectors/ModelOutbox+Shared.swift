@@ -81,7 +81,12 @@ extension ModelOutbox {
             rows[row.sequence] = row
             seen.append(row)
         }
-        return (seen.map(\.sequence), ModelOutbox.backlog(seen))
+        let arrived = seen.map {
+            LaneBacklog(
+                lane: $0.notification.lane, waiting: 1, bytes: $0.notification.size,
+                oldestAcceptedAt: $0.notification.acceptedAt, device: $0.token)
+        }
+        return (seen.map(\.sequence), arrived)
     }
 
     /// What a commit has stored although it seemed to have failed: its node has it no more, and gets it as what others store.

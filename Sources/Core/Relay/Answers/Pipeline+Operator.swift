@@ -129,7 +129,7 @@ extension Pipeline {
         commits.move(id, toApp: app)
         let moved = delivery.lanes[lane]
         delivery.withLane(lane) {
-            $0.shelved = 0
+            $0.shelf = LaneShelf()
             $0.taken = Lane.Room()
             $0.oldestShelvedAt = nil
             $0.claimAt = .max
@@ -140,7 +140,7 @@ extension Pipeline {
             delivery.withLane(lane) { $0.shelving += 1 }
         }
         delivery.withLane(target) {
-            $0.shelved += moved.shelved
+            $0.shelf.add(moved.shelved)
             $0.taken.add(moved.taken)
             $0.oldestShelvedAt = [$0.oldestShelvedAt, oldest].compactMap(\.self).min()
             $0.claimAt = 0

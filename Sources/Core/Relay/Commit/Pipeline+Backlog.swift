@@ -1,9 +1,9 @@
 /// The backlog: notifications that wait on disk only. They are claimed lane by lane, a few hundred at a time, so that
 /// memory doesn't grow with what waits.
 ///
-/// A new notification goes there when its lane has as many in memory as may be, or has any there: so none overtakes an
-/// earlier one of its device. What was claimed stays in the backlog until its end. When all that a lane has in memory is
-/// put off, and there is more in its backlog, devices go back there as a whole.
+/// A new notification goes there when its lane has as many in memory as may be, or when its device may have any there: so
+/// none overtakes an earlier one of its device. What was claimed stays in the backlog until its end. When all that a lane
+/// has in memory is put off, and there is more in its backlog, devices go back there as a whole.
 extension Pipeline {
     // MARK: Into the backlog
 
@@ -12,7 +12,7 @@ extension Pipeline {
         let oldest =
             now.monotonicNanoseconds - max(0, now.unixMilliseconds - backlog.oldestAcceptedAt) * 1_000_000
         delivery.withLane(lane(backlog.lane)) {
-            $0.shelved += backlog.waiting
+            $0.shelf.add(backlog.waiting, of: backlog.device)
             $0.taken.count += backlog.waiting
             $0.taken.bytes += backlog.bytes
             $0.isProven = true
@@ -21,12 +21,19 @@ extension Pipeline {
         }
     }
 
-    func goesToBacklog(_ lane: Int) -> Bool {
+    func goesToBacklog(_ token: Digest, in lane: Int) -> Bool {
         // Field by field: a copy of a lane costs more than the answer.
         let count = delivery.lanes[lane].count
-        return delivery.lanes[lane].shelved > 0 || count >= window.perLane
-            || count >= window.least && delivery.count >= window.total
+        guard count < window.perLane, count < window.least || delivery.count < window.total else {
+            return true
+        }
+        guard delivery.lanes[lane].shelved > 0 else { return false }
+        // What waits there for other devices has its turn only while little is in memory.
+        return delivery.lanes[lane].idleCount > claimLimit / 2 || delivery.lanes[lane].shelf.mayHold(token)
     }
+
+    /// How many notifications of a lane are claimed at a time.
+    private var claimLimit: Int { delivery.count >= window.total ? window.least : window.claim }
 
     mutating func place(of slot: Int, isShelved: Bool, at now: Instant) -> StoreRequest.Place {
         if delivery.entries[slot].isElsewhere { return .elsewhere(room: limits.waitingPerToken) }
@@ -38,7 +45,7 @@ extension Pipeline {
         delivery.setShelved(slot)
         delivery.withLane(delivery.entries[slot].lane) {
             if $0.shelved == 0 { $0.oldestShelvedAt = submittedAt }
-            $0.shelved += 1
+            $0.shelf.add()
         }
         return .backlog(room: admission.shelve(token: delivery.entries[slot].token))
     }
@@ -56,7 +63,7 @@ extension Pipeline {
     /// its device, which went there while it was stored.
     mutating func follow(_ slot: Int, due: Int64, at now: Instant) {
         let entry = delivery.entries[slot]
-        delivery.withLane(entry.lane) { $0.shelved += 1 }
+        delivery.withLane(entry.lane) { $0.shelf.add() }
         shelve(entry.token, [entry.sequence], in: entry.lane, due: due, at: now)
         retire(slot)
     }
@@ -124,7 +131,7 @@ extension Pipeline {
         for slot in slots {
             // What the operator has moved may wait for it in another lane.
             let own = delivery.entries[slot].lane
-            delivery.withLane(own) { $0.shelved += 1 }
+            delivery.withLane(own) { $0.shelf.add() }
             if own != lane { noteShelving(in: own, due: due, at: now) }
         }
         // From the back, so that none of them becomes ready in between.
@@ -141,7 +148,7 @@ extension Pipeline {
         let lane = delivery.lanes[index]
         guard !lane.isClaiming, lane.shelving == 0 else { return }
         if case .paused = lane.condition { return }
-        let limit = delivery.count >= window.total ? window.least : window.claim
+        let limit = claimLimit
         guard lane.idleCount <= limit / 2 else {
             if isStarved, lane.claimAt <= now.monotonicNanoseconds {
                 makeRoom(in: index, for: limit, at: now)
@@ -241,7 +248,7 @@ extension Pipeline {
         let submittedAt =
             now.monotonicNanoseconds - max(0, wallClock.steadyTime(at: now) - row.acceptedAt) * 1_000_000
         delivery.withLane(lane) {
-            $0.shelved -= 1
+            $0.shelf.remove(of: row.token)
             $0.oldestShelvedAt = $0.shelved > 0 ? submittedAt : nil
         }
         admission.claim(token: row.token)
@@ -269,7 +276,7 @@ extension Pipeline {
         guard let lane = delivery.lane(row.lane), delivery.slots[row.sequence] == nil, owns(row.token)
         else { return }
         delivery.withLane(lane) {
-            $0.shelved -= 1
+            $0.shelf.remove(of: row.token)
             $0.taken.release(row.size)
         }
         admission.releaseShelved(size: row.size)

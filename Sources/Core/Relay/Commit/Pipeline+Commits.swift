@@ -135,7 +135,7 @@ extension Pipeline {
     private mutating func abandon(_ slot: Int) {
         admission.settle(size: delivery.entries[slot].size)
         if delivery.entries[slot].isShelved {
-            delivery.withLane(delivery.entries[slot].lane) { $0.shelved -= 1 }
+            delivery.withLane(delivery.entries[slot].lane) { $0.shelf.remove() }
         }
         leave(slot)
     }

@@ -44,8 +44,9 @@ package struct Lane: Sendable {
     var count = 0
     /// The number of notifications in memory that are on their way into the outbox.
     var storing = 0
-    /// Notifications in the backlog that are not in memory, and those on their way there.
-    var shelved = 0
+    /// Notifications in the backlog that are not in memory.
+    var shelf = LaneShelf()
+    var shelved: Int { shelf.count }
     /// Monotonic nanoseconds at which about the oldest of them was submitted.
     var oldestShelvedAt: Int64?
     /// Monotonic nanoseconds from which on there may be something to claim.

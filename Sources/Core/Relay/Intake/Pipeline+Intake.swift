@@ -82,7 +82,7 @@ extension Pipeline {
         delivery.withLane(lane) { $0.take(size, from: submission.sender) }
         wallClock.note(now)
         if isElsewhere { cluster.addElsewhere(digests.token, size: size) }
-        let isShelved = !isElsewhere && goesToBacklog(lane)
+        let isShelved = !isElsewhere && goesToBacklog(digests.token, in: lane)
         let slot = delivery.insert(
             Delivery.Entry(
                 token: digests.token, lane: lane, size: size, submittedAt: now.monotonicNanoseconds,

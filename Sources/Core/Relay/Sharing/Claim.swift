@@ -63,9 +63,12 @@ package struct LaneBacklog: Equatable, Sendable {
     package let bytes: Int
     /// Milliseconds since 1970, of about the oldest.
     package let oldestAcceptedAt: Int64
+    /// The device that all of them are for; `nil`: there may be several.
+    package let device: Digest?
 
-    package init(lane: LaneID, waiting: Int, bytes: Int, oldestAcceptedAt: Int64) {
+    package init(lane: LaneID, waiting: Int, bytes: Int, oldestAcceptedAt: Int64, device: Digest? = nil) {
         self.lane = lane
+        self.device = device
         self.waiting = waiting
         self.bytes = bytes
         self.oldestAcceptedAt = oldestAcceptedAt

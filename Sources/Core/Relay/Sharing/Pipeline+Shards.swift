@@ -173,7 +173,7 @@ extension Pipeline {
         }
         delivery.withLane(entry.lane) {
             if $0.shelved == 0 { $0.oldestShelvedAt = entry.submittedAt }
-            $0.shelved += 1
+            $0.shelf.add()
         }
         retire(slot)
     }
@@ -183,7 +183,7 @@ extension Pipeline {
         guard let lane = delivery.lane(backlog.lane) else { return }
         admission.lose(backlog)
         delivery.withLane(lane) {
-            $0.shelved -= backlog.waiting
+            $0.shelf.remove(backlog.waiting)
             $0.taken.count -= backlog.waiting
             $0.taken.bytes -= backlog.bytes
             if $0.shelved == 0 { $0.oldestShelvedAt = nil }

@@ -69,7 +69,7 @@ package final class Sharing {
                 rank = greatest(rank, coalesce((SELECT max(other.rank) \(earlier)), 0))
             WHERE sequence IN (SELECT sequence FROM backlog
                 WHERE late AND sequence > ?3 AND \(PostgreSQLDialect.isOf(1)) ORDER BY sequence LIMIT ?2)
-            RETURNING app, \(Schema.hostKey()), \(size), accepted_at, sequence, rank
+            RETURNING app, \(Schema.hostKey()), \(size), accepted_at, sequence, rank, token_digest
             """, on: connection)
         release = try Statement(
             "UPDATE shard SET owner = NULL WHERE owner = ?1 AND get_bit(CAST(?2 AS BYTEA), number) = 1 RETURNING number",
@@ -321,7 +321,7 @@ package final class Sharing {
                     found.append(
                         LaneBacklog(
                             lane: lane, waiting: 1, bytes: Int(arrive.integer(2)),
-                            oldestAcceptedAt: arrive.integer(3)))
+                            oldestAcceptedAt: arrive.integer(3), device: Digest(arrive.pair(6))))
                     places.append((lane, Int(arrive.integer(5)), arrive.integer(4)))
                 }
                 // The others know at once that it waits here now.
