@@ -71,7 +71,7 @@ extension Report {
     package static let fullWarning = 0.8
     /// Part of it that one lane's notifications may take before an operator is warned.
     package static let laneShare = 0.25
-    /// Senders come again after half a minute.
+    /// Senders retry after half a minute.
     package static let recentlyFull: Duration = .seconds(60)
     /// The number of circuits closed within a minute that is no accident.
     package static let closedInBulk = 10

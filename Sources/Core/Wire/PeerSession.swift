@@ -159,7 +159,7 @@ package struct PeerSession {
     }
 
     private mutating func deliver(_ message: Message, into turn: inout PeerTurn) {
-        guard isSenderUnchanged(message.senderNodeAddress) else {
+        guard keepSender(message.senderNodeAddress) else {
             return close(.senderAddressChanged, into: &turn)
         }
         switch message {
@@ -185,7 +185,10 @@ package struct PeerSession {
         if violations.again(rule) { close(reason, into: &turn) }
     }
 
-    private mutating func isSenderUnchanged(_ address: NodeAddress?) -> Bool {
+    /// Keeps the hash of the sender's address that a message carries; a message without one changes nothing.
+    ///
+    /// - Returns: Whether the message carries no other address than the one before.
+    private mutating func keepSender(_ address: NodeAddress?) -> Bool {
         guard let hash = address?.hashValue else { return true }
         defer { senderAddressHash = hash }
         return senderAddressHash == nil || senderAddressHash == hash

@@ -20,7 +20,7 @@ package enum Receipt: Equatable, Sendable {
     package var isRefusal: Bool { if case .ended(.refused) = self { true } else { false } }
 }
 
-/// Why there is no room just now, and the earliest time to come again.
+/// Why there is no room just now, and the earliest time to retry.
 package enum Busy: Equatable, Sendable {
     /// This device token has had its share.
     case device(retryAfter: Duration)

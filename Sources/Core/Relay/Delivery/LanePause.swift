@@ -58,8 +58,10 @@ struct LanePause: Sendable {
 
     var mayTry: Bool { tries < most }
 
-    /// Whether the gateway may be probed now, in the middle of the pause.
-    mutating func mayProbe(at time: Int64) -> Bool {
+    /// Begins a probe of the gateway in the middle of the pause, if its time has come and no try of it is counted yet.
+    ///
+    /// - Returns: Whether a try of the probe may be sent now.
+    mutating func beginProbe(at time: Int64) -> Bool {
         guard time >= probeAt else { return false }
         if tries == 0 { triesAt = time }
         return tries < probes

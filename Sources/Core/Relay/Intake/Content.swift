@@ -15,7 +15,7 @@ package enum Content: Equatable, Sendable {
         }
     }
 
-    /// Bytes that are kept of it.
+    /// The number of bytes that are kept of the content.
     package var byteCount: Int {
         switch self {
         case .bisq(let content): content.message.utf8.count
@@ -118,7 +118,7 @@ package struct PreparedPush: Equatable, Sendable {
         }
     }
 
-    /// Bytes that are kept of it.
+    /// The number of bytes that are kept of the content.
     var byteCount: Int {
         var count = body.utf8.count + (collapseID?.utf8.count ?? 0)
         if case .exact(let fields, _) = payload {

@@ -52,8 +52,10 @@ struct ClusterShare: Sendable {
     /// Whether the store is certainly this node's, so that nobody else sends what is in it.
     func holdsLease(at time: Int64) -> Bool { lease?.holds(at: time) ?? true }
 
-    /// Whether a commit is needed now to keep the lease. True once for each renewal.
-    mutating func isToBeRenewed(at time: Int64) -> Bool {
+    /// Takes the renewal of the lease that is due, and puts off the next.
+    ///
+    /// - Returns: Whether a commit is needed now to keep the lease: true once for each renewal.
+    mutating func takeRenewal(at time: Int64) -> Bool {
         guard let due = lease?.renewAt, due <= time else { return false }
         lease?.putOff(at: time)
         return true
@@ -70,8 +72,10 @@ struct ClusterShare: Sendable {
 
     // MARK: Asking the store
 
-    /// Whether the store is to be asked now. True once for each question.
-    mutating func isToBeAsked(at time: Int64) -> Bool {
+    /// Takes the question to the store that is due; no other is due until the next is planned.
+    ///
+    /// - Returns: Whether the store is to be asked now: true once for each question.
+    mutating func takeQuestion(at time: Int64) -> Bool {
         guard askAt <= time else { return false }
         askAt = .max
         return ownership != nil
@@ -79,8 +83,10 @@ struct ClusterShare: Sendable {
 
     mutating func stopAsking() { askAt = .max }
 
-    /// Whether the age of the oldest waiting notification should be found anew for the next question: at most once a second.
-    mutating func wantsOldest(at time: Int64) -> Bool { ownership?.wantsOldest(at: time) ?? false }
+    /// Takes the search for the oldest waiting notification, whose age the next question tells.
+    ///
+    /// - Returns: Whether it is to be made now: at most once a second.
+    mutating func takeOldestSearch(at time: Int64) -> Bool { ownership?.takeOldestSearch(at: time) ?? false }
 
     /// Notes the age of the oldest notification: monotonic nanoseconds of its submission.
     mutating func note(oldest: Int64?) { ownership?.oldestSubmittedAt = oldest }

@@ -38,7 +38,7 @@ extension Pipeline {
     func holdsLease(at time: Int64) -> Bool { cluster.holdsLease(at: time) }
 
     mutating func renewLease(at time: Int64) {
-        guard cluster.isToBeRenewed(at: time), !commits.isRunning, commits.fault == nil, !isStopping else {
+        guard cluster.takeRenewal(at: time), !commits.isRunning, commits.fault == nil, !isStopping else {
             return
         }
         commits.append(.proof)

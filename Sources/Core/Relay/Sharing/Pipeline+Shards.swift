@@ -6,8 +6,8 @@ extension Pipeline {
 
     /// Asks the store how it is shared by now.
     mutating func askForShare(at now: Instant) {
-        guard cluster.isToBeAsked(at: now.monotonicNanoseconds), !isStopping else { return }
-        if cluster.wantsOldest(at: now.monotonicNanoseconds) { cluster.note(oldest: oldestSubmittedAt) }
+        guard cluster.takeQuestion(at: now.monotonicNanoseconds), !isStopping else { return }
+        if cluster.takeOldestSearch(at: now.monotonicNanoseconds) { cluster.note(oldest: oldestSubmittedAt) }
         let question = cluster.ask(
             at: now, waiting: waiting, bytes: waitingBytes, unseen: commits.fault == nil ? onItsWay() : nil
         ) { [senders] in senders.listens(for: $0) }

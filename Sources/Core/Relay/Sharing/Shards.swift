@@ -228,7 +228,10 @@ struct Ownership: Equatable, Sendable {
         return free
     }
 
-    mutating func wantsOldest(at time: Int64) -> Bool {
+    /// Takes the search for the oldest waiting notification, and notes its time.
+    ///
+    /// - Returns: Whether it is to be made now; false within a second after the one before, which changes nothing.
+    mutating func takeOldestSearch(at time: Int64) -> Bool {
         guard time - oldestSought >= Ownership.oldestInterval.nanoseconds else { return false }
         oldestSought = time
         return true
