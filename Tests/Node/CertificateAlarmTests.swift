@@ -10,7 +10,7 @@ import Testing
         var alarm = CertificateAlarm()
         let thirty = Self.end - 30 * Self.day
         let isDue = [thirty, thirty + 1, thirty + 3600, thirty + Self.day, thirty + Self.day + 1].map {
-            alarm.isDue(end: Self.end, now: $0)
+            alarm.takeWarning(end: Self.end, now: $0)
         }
         #expect(isDue == [false, true, false, false, true])
     }
@@ -19,14 +19,14 @@ import Testing
         var alarm = CertificateAlarm()
         let next = Self.end + 365 * Self.day
         let isDue = [(Self.end, Self.end), (next, Self.end + 1), (next, next - Self.day)].map {
-            alarm.isDue(end: $0, now: $1)
+            alarm.takeWarning(end: $0, now: $1)
         }
         #expect(isDue == [true, false, true])
     }
 
     @Test func aClockThatWasSetBackKeepsNoWarningAway() {
         var alarm = CertificateAlarm()
-        let isDue = [Self.end, Self.end - 5 * Self.day].map { alarm.isDue(end: Self.end, now: $0) }
+        let isDue = [Self.end, Self.end - 5 * Self.day].map { alarm.takeWarning(end: Self.end, now: $0) }
         #expect(isDue == [true, true])
     }
 

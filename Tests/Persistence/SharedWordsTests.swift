@@ -87,10 +87,10 @@ extension SharedStoreTests {
         let later = ToldOwners.interval.nanoseconds
         let asked: [Int64] = [5, 6, 4 + later, 5 + later, 6 + later]
         var answers: [Bool] = []
-        for time in asked { answers.append(told.isToBeTold(at: time)) }
+        for time in asked { answers.append(told.takeTurn(at: time)) }
         #expect(answers == [true, false, false, true, false])
         told.nodes = 3
-        let isTold = told.isToBeTold(at: 7 + later)
+        let isTold = told.takeTurn(at: 7 + later)
         #expect(isTold)
     }
 }

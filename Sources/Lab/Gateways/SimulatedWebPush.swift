@@ -4,7 +4,7 @@ import Encodings
 import HTTP2
 import Reactor
 
-/// Whose manners a simulated push server of browsers has.
+/// The rules of one browser vendor's push server.
 package struct WebPushRules: Sendable {
     package enum Manner: String, CaseIterable, Sendable { case mozilla, google, apple, unifiedPush }
 

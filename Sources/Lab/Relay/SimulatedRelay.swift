@@ -115,7 +115,7 @@ package final class SimulatedRelay {
             return HTTPResponse(status: knows ? 400 : 404)
         }
         let now = EventLoop.monotonicNanoseconds
-        if isOver(asked.deviceToken, at: now) {
+        if countPush(of: asked.deviceToken, at: now) {
             figures.limited += 1
             return HTTPResponse(status: 429)
         }
@@ -136,7 +136,10 @@ package final class SimulatedRelay {
         return asked.success
     }
 
-    private func isOver(_ token: String, at now: Int64) -> Bool {
+    /// Counts a push of a device token.
+    ///
+    /// - Returns: Whether the push is over one of the rates.
+    private func countPush(of token: String, at now: Int64) -> Bool {
         if let rate, rate.take(from: &used, at: now) > 0 { return true }
         guard let tokenRate else { return false }
         return tokenRate.take(from: &usedByToken[token, default: Rate.Use()], at: now) > 0

@@ -13,8 +13,10 @@ package struct CertificateAlarm: Equatable {
 
     private var warnedAt = Int64.min
 
-    /// Whether to write a warning now.
-    mutating func isDue(end: Int64, now: Int64) -> Bool {
+    /// Takes the warning that is due, and notes its time. A certificate that lasts longer forgets the warnings before.
+    ///
+    /// - Returns: Whether to write a warning now.
+    mutating func takeWarning(end: Int64, now: Int64) -> Bool {
         guard end - now < CertificateAlarm.warning else {
             warnedAt = .min
             return false

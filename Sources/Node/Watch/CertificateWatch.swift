@@ -17,7 +17,7 @@ final class CertificateWatch {
 
     func look() {
         let now = EventLoop.unixMilliseconds / 1000
-        for (app, end) in ends where alarms[app, default: .init()].isDue(end: end, now: now) {
+        for (app, end) in ends where alarms[app, default: .init()].takeWarning(end: end, now: now) {
             log.warning(
                 "certificate.expiring",
                 metadata: ["app": "\(app)", "state": "\(CertificateAlarm.state(end: end, now: now))"])

@@ -239,37 +239,37 @@ import Testing
     @Test func aTopicThatNobodyHasSubscribedToYetIsNotRejected() throws {
         let hour: Int64 = 3600 * 1_000_000_000
         var topics = UnknownTopics()
-        func isGone(_ topic: Digest, by sender: Int, at time: Int64) -> Bool {
-            topics.isGone(topic, by: sender, at: time)
+        func noteMissing(_ topic: Digest, by sender: Int, at time: Int64) -> Bool {
+            topics.noteMissing(topic, by: sender, at: time)
         }
         let topic = Digest(high: 1, low: 1)
-        #expect(!isGone(topic, by: 1, at: hour))
-        #expect(!isGone(topic, by: 2, at: 13 * hour - 1))
-        #expect(isGone(topic, by: 2, at: 13 * hour))
+        #expect(!noteMissing(topic, by: 1, at: hour))
+        #expect(!noteMissing(topic, by: 2, at: 13 * hour - 1))
+        #expect(noteMissing(topic, by: 2, at: 13 * hour))
         topics.clean(at: 14 * hour) { _ in false }
-        #expect(isGone(topic, by: 1, at: 14 * hour))
+        #expect(noteMissing(topic, by: 1, at: 14 * hour))
         // It was read meanwhile.
         topics.clean(at: 14 * hour) { $0 == topic }
-        #expect(topics.count == 0 && !isGone(topic, by: 1, at: 14 * hour))
+        #expect(topics.count == 0 && !noteMissing(topic, by: 1, at: 14 * hour))
         topics.clean(at: 38 * hour) { _ in false }
         #expect(topics.count == 0, "nobody pushes to it any more")
     }
 
     @Test func aFloodOfTopicsHasItsShare() {
         var topics = UnknownTopics()
-        func isGone(_ topic: Digest, by sender: Int, at time: Int64) -> Bool {
-            topics.isGone(topic, by: sender, at: time)
+        func noteMissing(_ topic: Digest, by sender: Int, at time: Int64) -> Bool {
+            topics.noteMissing(topic, by: sender, at: time)
         }
         for number in 0..<10_000 {
-            #expect(!isGone(Digest(high: 2, low: UInt64(number)), by: 7, at: 0))
+            #expect(!noteMissing(Digest(high: 2, low: UInt64(number)), by: 7, at: 0))
         }
         #expect(topics.count == UnknownTopics.mostOfOneSender)
-        #expect(!isGone(Digest(high: 1, low: 1), by: 8, at: 0))
-        #expect(isGone(Digest(high: 1, low: 1), by: 8, at: UnknownTopics.patience))
+        #expect(!noteMissing(Digest(high: 1, low: 1), by: 8, at: 0))
+        #expect(noteMissing(Digest(high: 1, low: 1), by: 8, at: UnknownTopics.patience))
         for number in 0..<100_000 {
-            #expect(!isGone(Digest(high: 3, low: UInt64(number)), by: number, at: 0))
+            #expect(!noteMissing(Digest(high: 3, low: UInt64(number)), by: number, at: 0))
         }
         #expect(topics.count == UnknownTopics.most)
-        #expect(!isGone(Digest(high: 3, low: 99_999), by: 99_999, at: .max), "not remembered")
+        #expect(!noteMissing(Digest(high: 3, low: 99_999), by: 99_999, at: .max), "not remembered")
     }
 }

@@ -177,9 +177,9 @@ private let second: Int64 = 1_000_000_000
     /// It may be the gateway that fails, and then no other connection does better.
     @Test func oneThatOnlyFailsIsReplacedOnceAMinute() {
         var pace = OpeningPace()
-        expect(pace.mayReplace(at: 0), is: true)
-        expect(pace.mayReplace(at: 60 * second - 1), is: false)
-        expect(pace.mayReplace(at: 60 * second), is: true)
+        expect(pace.takeReplacement(at: 0), is: true)
+        expect(pace.takeReplacement(at: 60 * second - 1), is: false)
+        expect(pace.takeReplacement(at: 60 * second), is: true)
     }
 
     @Test mutating func aStormOfOpeningsIsSlowedDown() {

@@ -182,11 +182,11 @@ private func answer(_ status: Int, _ body: String = "", after: Duration? = nil) 
     @Test func aRefusalThatStaysCounts() {
         var refusals = LoneRefusals()
         let second: Int64 = 1_000_000_000
-        expect(refusals.isLone(at: 5 * second), is: true)
-        expect(refusals.isLone(at: 6 * second - 1), is: true)
-        expect(refusals.isLone(at: 6 * second), is: false)
+        expect(refusals.noteRefusal(at: 5 * second), is: true)
+        expect(refusals.noteRefusal(at: 6 * second - 1), is: true)
+        expect(refusals.noteRefusal(at: 6 * second), is: false)
         refusals.accepted()
-        expect(refusals.isLone(at: 9 * second), is: true)
+        expect(refusals.noteRefusal(at: 9 * second), is: true)
     }
 
     /// The end of it is told to who reads the status, whatever became of the connection.

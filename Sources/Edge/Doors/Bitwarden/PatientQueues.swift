@@ -3,7 +3,7 @@ import Encodings
 import Reactor
 import Relay
 
-/// Submissions of senders that never come again: while a phone has had its share, they wait for their turns, one behind
+/// Submissions of senders that never retry: while a phone has had its share, they wait for their turns, one behind
 /// the other.
 ///
 /// Nothing is promised meanwhile: the senders hear nothing. What waits is bounded in bytes; of what is free at any time an

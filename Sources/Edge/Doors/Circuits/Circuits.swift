@@ -199,7 +199,7 @@ final class Circuit {
 
     fileprivate func isClean(at now: Int64) -> Bool { account.isClean(at: now) && handshakes.isOver(at: now) }
 
-    /// Counts what was read. Afterwards the member asks ``mayRead(_:)``.
+    /// Counts what was read. Afterwards the member asks ``askToRead(_:)``.
     func spend(frames: Int, bytes: Int) {
         let pause = account.spend(frames: frames, bytes: bytes, at: EventLoop.monotonicNanoseconds)
         guard pause > 0, !isSlowed else { return }
@@ -210,8 +210,11 @@ final class Circuit {
         timer.start(after: .nanoseconds(pause))
     }
 
-    /// Whether a member may be read now. If not, it hears ``DoorConnection/circuitMayBeRead()`` when it may.
-    func mayRead(_ member: DoorConnection) -> Bool {
+    /// Asks for a member to be read. One that has to wait is noted, and hears ``DoorConnection/circuitMayBeRead()`` when
+    /// it may be.
+    ///
+    /// - Returns: Whether the member may be read now.
+    func askToRead(_ member: DoorConnection) -> Bool {
         if isSlowed { slowed[ObjectIdentifier(member)] = member }
         return !isSlowed
     }

@@ -16,9 +16,11 @@ final class StrangersShare {
 
     var waiting: Int { row.count }
 
-    /// Whether one more request may be answered now, which is then counted. If not, the stranger stands in the row, and
-    /// hears ``HTTPConnection/turnHasCome()``.
-    func mayAsk(_ stranger: HTTPConnection) -> Bool {
+    /// Takes a turn for one more request, which is then counted. If there is none, the stranger stands in the row, and hears
+    /// ``HTTPConnection/turnHasCome()``.
+    ///
+    /// - Returns: Whether the request may be answered now.
+    func takeTurn(for stranger: HTTPConnection) -> Bool {
         if row.isEmpty {
             let delay = rate.take(from: &use, at: EventLoop.monotonicNanoseconds)
             if delay == 0 { return true }

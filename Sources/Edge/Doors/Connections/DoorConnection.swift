@@ -180,7 +180,7 @@ class DoorConnection: StreamHandler {
         proceed()
         guard !hasEnded else { return }
         if isShuttingDown, !isBusy { return end(.shutDown) }
-        if !isShuttingDown, wantsMore, !isHeldBack, circuit.mayRead(self) {
+        if !isShuttingDown, wantsMore, !isHeldBack, circuit.askToRead(self) {
             stream.resumeReading()
             if isIncomplete { startDeadline() } else { stopDeadline() }
         } else {

@@ -83,7 +83,7 @@ package struct ConsoleAccess {
     /// Enters by a link, which is spent by it. A wrong text spends nothing.
     package mutating func spendLink(_ text: String, at now: Int64) -> Bool {
         work.digests += 1
-        let isRight = isEqual(Self.digest(text), link?.digest ?? Self.nobodys)
+        let isRight = compare(Self.digest(text), link?.digest ?? Self.nobodys)
         guard isRight, let link, now < link.ends else { return false }
         self.link = nil
         return true
@@ -96,16 +96,20 @@ package struct ConsoleAccess {
         return passphrase?.salt ?? Self.noSalt
     }
 
-    /// Whether a text is the passphrase.
+    /// Checks a text that may be the passphrase, and counts the work.
     ///
     /// - Parameter digest: The text's, made with ``saltToTry()``. Another passphrase may have been set since.
-    mutating func isPassphrase(_ digest: PassphraseDigest) -> Bool {
-        let hasSalt = isEqual(digest.salt, passphrase?.salt ?? Self.noSalt)
-        let hasKey = isEqual(digest.key.bytes, passphrase?.key.bytes ?? Self.nobodys)
+    /// - Returns: Whether the text is the passphrase.
+    mutating func checkPassphrase(_ digest: PassphraseDigest) -> Bool {
+        let hasSalt = compare(digest.salt, passphrase?.salt ?? Self.noSalt)
+        let hasKey = compare(digest.key.bytes, passphrase?.key.bytes ?? Self.nobodys)
         return passphrase != nil && hasSalt && hasKey
     }
 
-    private mutating func isEqual(_ given: [UInt8], _ known: [UInt8]) -> Bool {
+    /// Compares secret bytes in constant time, and counts the comparison.
+    ///
+    /// - Returns: Whether they are equal.
+    private mutating func compare(_ given: [UInt8], _ known: [UInt8]) -> Bool {
         work.comparisons += 1
         return equalInConstantTime(given, known)
     }

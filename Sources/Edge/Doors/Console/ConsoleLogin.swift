@@ -71,7 +71,7 @@ package final class ConsoleLogin {
         }
         defer { hashing.remove(sender) }
         // It may have been changed meanwhile.
-        guard let digest = await hash(text, salt: access.saltToTry()), access.isPassphrase(digest)
+        guard let digest = await hash(text, salt: access.saltToTry()), access.checkPassphrase(digest)
         else { return .refused }
         return await enter(by: .passphrase)
     }

@@ -67,7 +67,7 @@ final class HTTPConnection: DoorConnection {
 
     override func proceed() {
         if turn == .live, !isHeldBack { live?.client?.hasRoom() }
-        while !isDrained, turn == .waiting, !hasEnded, !isHeldBack, mayAsk() {
+        while !isDrained, turn == .waiting, !hasEnded, !isHeldBack, takePermit() {
             do throws(HTTPFault) {
                 var standing = HTTPRequestDecoder.Standing()
                 let next = try decoder.next(leaving: &standing, bodyLimit: server.bodyLimit)
@@ -83,12 +83,14 @@ final class HTTPConnection: DoorConnection {
         }
     }
 
-    /// Whether the next request may be answered now. If not, it is when its circuit has its share again, or its turn among
-    /// the strangers has come.
-    private func mayAsk() -> Bool {
-        guard circuit?.mayRead(self) == true, permit != .awaited else { return false }
+    /// Takes the permit for the next request. If there is none, the request is answered when its circuit has its share
+    /// again, or its turn among the strangers has come.
+    ///
+    /// - Returns: Whether the request may be answered now.
+    private func takePermit() -> Bool {
+        guard circuit?.askToRead(self) == true, permit != .awaited else { return false }
         guard let strangers = server.strangers, !isKnown, permit == .unasked else { return true }
-        permit = strangers.mayAsk(self) ? .granted : .awaited
+        permit = strangers.takeTurn(for: self) ? .granted : .awaited
         return permit == .granted
     }
 
@@ -140,7 +142,7 @@ final class HTTPConnection: DoorConnection {
             turn = .waiting
             var response = response
             if response.isForKnown { isKnown = true }
-            if server.countsRefusals, isRefusedTooOften(response) { response.isKeptAlive = false }
+            if server.countsRefusals, countAnswer(response) { response.isKeptAlive = false }
             response.isKeptAlive = response.isKeptAlive && isKeptAlive && !isShuttingDown
             send(response, withBody: withBody)
             if isLate { goOn() }
@@ -156,7 +158,7 @@ final class HTTPConnection: DoorConnection {
     /// Counts an answer for the circuit.
     ///
     /// - Returns: Whether the circuit is heard no more.
-    private func isRefusedTooOften(_ response: HTTPResponse) -> Bool {
+    private func countAnswer(_ response: HTTPResponse) -> Bool {
         if response.isForKnown {
             circuit?.wasKnown()
         } else if server.settings.refusals.contains(response.status) {

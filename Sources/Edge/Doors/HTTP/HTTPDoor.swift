@@ -9,7 +9,7 @@ package protocol HTTPDoor: AnyObject {
     /// doors have one in common. A path is read here, once for each request.
     func handler(for path: String) -> HTTPServer.Handler?
 
-    /// Returns the answer that this door's clients understand as "come again then".
+    /// Returns the answer that this door's clients understand as "retry then".
     func busyAnswer(_ busy: Busy) -> HTTPResponse
 
     /// Returns the answer that this door's clients understand as "too much".

@@ -149,15 +149,17 @@ package final class HTTPServer {
         var arrival = DoorConnection.Arrival(circuits: circuits)
         if let address, !isProxy { arrival.origin = .address(address.block) }
         if let certificate {
-            guard mayShakeHands(arrival.origin, certificate) else { return stream.close() }
+            guard countHandshake(arrival.origin, certificate) else { return stream.close() }
             arrival.tls = TLSSession(serving: certificate.context)
         }
         counters.connections += 1
         HTTPConnection(stream, arrival, isProxy: isProxy, server: self, at: connections).begin()
     }
 
-    /// Whether one more handshake may begin; counts it.
-    private func mayShakeHands(_ origin: Origin?, _ certificate: ServerCertificate) -> Bool {
+    /// Counts one more handshake or its refusal. Over the rate of all, the listeners pause.
+    ///
+    /// - Returns: Whether the handshake may begin.
+    private func countHandshake(_ origin: Origin?, _ certificate: ServerCertificate) -> Bool {
         let now = EventLoop.monotonicNanoseconds
         if let origin {
             let delay = certificate.handshakesPerAddress.take(

@@ -34,7 +34,7 @@ extension MailboxDoor {
             try count(pushKey?.topic.map { directory.owner(ofTopic: digests.topic($0)) } ?? .stranger)
             guard let (key, topic) = pushKey else { throw .badMatrix }
             guard let topic, hasPushTopic(topic) else {
-                if let topic, !isGone(topic, for: request) { throw .noSubscriber }
+                if let topic, !noteMissing(topic, for: request) { throw .noSubscriber }
                 live.strike()
                 return live.answer(MailboxDoor.rejected([key]))
             }

@@ -216,9 +216,11 @@ package final class MailboxDoor: LiveDoor {
         else { throw .tooManyRequests }
     }
 
-    /// Whether a Matrix server need not push to a topic any more that there is none of.
-    func isGone(_ topic: String, for request: HTTPRequest) -> Bool {
-        unknownTopics.isGone(
+    /// Notes a push of a Matrix server to a topic that there is none of.
+    ///
+    /// - Returns: Whether the server need not push to it any more.
+    func noteMissing(_ topic: String, for request: HTTPRequest) -> Bool {
+        unknownTopics.noteMissing(
             digests.topic(topic), by: request.sender, at: EventLoop.monotonicNanoseconds)
     }
 

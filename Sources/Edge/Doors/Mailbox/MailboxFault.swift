@@ -98,7 +98,7 @@ enum MailboxFault: Error, Equatable {
         }
     }
 
-    /// The time after which to come again, in seconds: at the slowest rate one place is free each second.
+    /// The time after which to retry, in seconds: at the slowest rate one place is free each second.
     private var retryAfter: Int? {
         switch self {
         case .tooManyRequests: 1

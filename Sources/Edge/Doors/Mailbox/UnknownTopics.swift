@@ -27,8 +27,8 @@ struct UnknownTopics {
     /// Notes a push to a topic that there is none of.
     ///
     /// - Parameter now: Monotonic nanoseconds.
-    /// - Returns: Whether it has been unknown for so long that no subscriber is to be expected.
-    mutating func isGone(_ topic: Digest, by sender: Int, at now: Int64) -> Bool {
+    /// - Returns: Whether the topic has been unknown for so long that no subscriber is to be expected.
+    mutating func noteMissing(_ topic: Digest, by sender: Int, at now: Int64) -> Bool {
         if let entry = entries[topic] { return now - entry.since >= UnknownTopics.patience }
         guard entries.count < UnknownTopics.most, counts[sender, default: 0] < UnknownTopics.mostOfOneSender
         else { return false }

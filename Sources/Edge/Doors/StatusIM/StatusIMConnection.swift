@@ -48,7 +48,7 @@ final class StatusIMConnection: DoorConnection {
     }
 
     override func proceed() {
-        guard !isAnswering, !isShuttingDown, !waiting.isEmpty, !isHeldBack, hasShare() else { return }
+        guard !isAnswering, !isShuttingDown, !waiting.isEmpty, !isHeldBack, takeShare() else { return }
         isAnswering = true
         spend(frames: 1)
         door.server.take(waiting.removeLast(), from: circuit?.sender) { [self] reply in
@@ -69,8 +69,11 @@ final class StatusIMConnection: DoorConnection {
         }
     }
 
-    /// Whether the next message may be taken now. If not, the connection goes on when its time has come.
-    private func hasShare() -> Bool {
+    /// Takes the share of the next message, which is then counted. If there is none, the connection goes on when its time
+    /// has come.
+    ///
+    /// - Returns: Whether the message may be taken now.
+    private func takeShare() -> Bool {
         let now = EventLoop.monotonicNanoseconds
         let delay = max(
             door.rate.delay(after: used, at: now), door.totalRate.delay(after: door.used, at: now))

@@ -276,7 +276,7 @@ package final class StatusIMServer {
         }
     }
 
-    /// Makes the reply to a request when the store has failed: nothing is remembered, so the same message may come again.
+    /// Makes the reply to a request when the store has failed: nothing is remembered, so its sender may retry it.
     private func failed(_ request: PushRequest) -> Reply {
         response([PushResult](repeating: .internal, count: request.entries.count), to: request)
     }

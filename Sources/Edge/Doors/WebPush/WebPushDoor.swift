@@ -11,8 +11,8 @@ import Relay
 ///
 /// Mastodon deletes a subscription at any 4xx but 408 and 429 (`web/push_notification_worker.rb`). So a 4xx is only what
 /// can never be delivered: a dead device, a message that is too long or that no app can read. A fault of ours, of the
-/// operator's credentials or of the gateway's is not the subscriber's: 5xx with a time to come again, or no fault at
-/// all, since what was stored is delivered later.
+/// operator's credentials or of the gateway's is not the subscriber's: 5xx with a time to retry, or no fault at all,
+/// since what was stored is delivered later.
 @EventLoop
 package final class WebPushDoor: HTTPDoor {
     private let settings: WebPushSettings

@@ -3,7 +3,7 @@ import Relay
 
 /// The answers to Web Push senders.
 enum WebPushReceipt {
-    /// The pause where the operator has to mend something; senders come again some times over hours.
+    /// The pause where the operator has to mend something; senders retry several times over hours.
     private static let retryWhenMended: Duration = .seconds(300)
 
     /// Returns the answer to a receipt.

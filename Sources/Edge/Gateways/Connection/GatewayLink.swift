@@ -241,7 +241,7 @@ final class GatewayLink: ConnectionOwner {
     }
 
     func connectionOnlyFails(_ connection: GatewayConnection) {
-        guard pace.mayReplace(at: EventLoop.monotonicNanoseconds) else { return }
+        guard pace.takeReplacement(at: EventLoop.monotonicNanoseconds) else { return }
         log.notice("gateway.connection_replaced", metadata: ["host": "\(name)"])
         connection.drain()
     }

@@ -52,8 +52,10 @@ struct OpeningPace: Equatable, Sendable {
         notBefore = max(notBefore, time + Int64.random(in: bound / 2...bound, using: &random))
     }
 
-    /// Whether a connection that only fails may be given up for another one now. If so, it is counted.
-    mutating func mayReplace(at time: Int64) -> Bool {
+    /// Takes the right to give up a connection that only fails for another one, and notes the time.
+    ///
+    /// - Returns: Whether it may be given up now; false while the pause after the one before lasts, which changes nothing.
+    mutating func takeReplacement(at time: Int64) -> Bool {
         if let replacedAt, time - replacedAt < OpeningPace.replacementPause.nanoseconds { return false }
         replacedAt = time
         return true

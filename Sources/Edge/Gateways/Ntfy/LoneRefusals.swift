@@ -13,8 +13,8 @@ struct LoneRefusals: Equatable, Sendable {
 
     /// Notes a refusal.
     ///
-    /// - Returns: Whether the server is to be asked again before this refusal counts.
-    mutating func isLone(at time: Int64) -> Bool {
+    /// - Returns: Whether it stands alone: the server is to be asked again before this refusal counts.
+    mutating func noteRefusal(at time: Int64) -> Bool {
         guard let refusedSince else {
             self.refusedSince = time
             return true

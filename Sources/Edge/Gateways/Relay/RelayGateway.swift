@@ -260,7 +260,7 @@ package final class RelayGateway: Gateway {
             return doubtful(reason, notification, at: index)
         case .later(let reason, let scope, let pause):
             bound.notTaken(notification.id)
-            if scope != .device, isPassedOn(notification, at: index, reason, after: pause) {
+            if scope != .device, passOn(notification, at: index, reason, after: pause) {
                 return next(notification, reason, after: pause)
             }
             let deferral = Deferral(reason: reason, scope: scope, retryAfter: pause)
@@ -271,15 +271,15 @@ package final class RelayGateway: Gateway {
             return .deferred(Deferral(reason: reason, scope: .host, retryAfter: pause))
         case .setup(let reason):
             bound.notTaken(notification.id)
-            if isPassedOn(notification, at: index, reason, after: RelayAnswer.faultPause) {
+            if passOn(notification, at: index, reason, after: RelayAnswer.faultPause) {
                 return next(notification, reason, after: RelayAnswer.faultPause)
             }
             return .blocked(reason: reason)
         }
     }
 
-    /// Whether another upstream is asked: for this notification, or for all if enough devices have heard so here.
-    private func isPassedOn(
+    /// Passes on a notification, or all if enough devices have heard so here, and returns whether another upstream is asked.
+    private func passOn(
         _ notification: Notification, at index: Int, _ reason: String, after pause: Duration?
     ) -> Bool {
         let isBelieved = order.failed(

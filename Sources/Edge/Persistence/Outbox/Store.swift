@@ -156,7 +156,7 @@ final class Store {
             try connection.engine.commit()
         } catch {
             connection.engine.rollback()
-            guard try isCommitted(after: error, storing: stored) else {
+            guard try findCommit(after: error, storing: stored) else {
                 identities.rolledBack()
                 backlog.rolledBack()
                 sharing?.rolledBack(isUnknown: lost != nil)

@@ -59,8 +59,8 @@ package protocol Dialect: Sendable {
 /// The way in which a table that numbers its rows finds the next number in a file. A database keeps all that
 /// it has given.
 package enum RowCounter: Sendable {
-    /// The number above all that the table has given.
+    /// The next number is above every number ever given, also of deleted rows.
     case neverReused
-    /// The number above all that are there.
+    /// The next number is above that of every row there is.
     case highest
 }

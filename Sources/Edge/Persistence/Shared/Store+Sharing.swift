@@ -2,8 +2,11 @@ import Relay
 
 /// A connection to a store that other nodes use, and what becomes of a commit when it is lost.
 extension Store {
-    /// Whether a commit was made although it failed, since only its answer was lost: the next connection sees that.
-    func isCommitted(
+    /// Finds out by the next connection whether a commit was made although it failed, since only its answer was lost. While
+    /// no connection can be made, the commit is noted as lost.
+    ///
+    /// - Returns: Whether the commit was certainly made.
+    func findCommit(
         after error: StoreError, storing stored: [Int64]
     ) throws(StoreError) -> Bool {
         guard error.kind == .connectionLost, let database = sharing?.database else { return false }
@@ -20,7 +23,7 @@ extension Store {
 
     /// Makes a connection if there is none. What a commit of an earlier one has stored although it was said to have failed
     /// stays, since it may have come to another node meanwhile, which has called it stored: this node gets it as what
-    /// others store for it. Whoever submitted it got `busy` and comes again, and it is known then.
+    /// others store for it. Whoever submitted it got `busy` and retries, and it is known then.
     func connect() throws(StoreError) {
         guard let sharing else { return }
         let database = sharing.database

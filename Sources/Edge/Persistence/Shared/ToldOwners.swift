@@ -14,10 +14,10 @@ struct ToldOwners {
     /// Less than the time after which who was told looks once more.
     static let interval = Duration.milliseconds(40)
 
-    /// Notes that something was put there.
+    /// Takes the turn to tell an owner that something was put there, and notes when the next one is.
     ///
-    /// - Returns: Whether its owner is to be told now.
-    mutating func isToBeTold(at time: Int64) -> Bool {
+    /// - Returns: Whether the owner is to be told now; if not, nothing changes.
+    mutating func takeTurn(at time: Int64) -> Bool {
         guard nodes == 2, time < next else {
             next = time + ToldOwners.interval.nanoseconds
             return true
