@@ -53,6 +53,18 @@ import Testing
         #expect(places.count <= 18, "\(places)")
     }
 
+    /// A method that changes state is named after what it does, and not like a question (`StyleGuide.md`).
+    @Test func noMutatingMethodIsNamedLikeAQuestion() throws {
+        var places: [String] = []
+        for file in Self.files {
+            for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
+            where line.contains(/mutating func `?(is|may|has|wants|can|should|needs)[A-Z]/) {
+                places.append("\(file.lastPathComponent): \(line)")
+            }
+        }
+        #expect(places.isEmpty, "\(places)")
+    }
+
     /// It shows what is typed, and leaves to the shell what is pasted behind the first line.
     @Test func noSecretIsReadByTheLine() throws {
         for file in Self.files where file.lastPathComponent != "Interview.swift" {
