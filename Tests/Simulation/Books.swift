@@ -118,8 +118,10 @@ struct Books {
         }
     }
 
-    /// Whether a device's failure says something of the lane that was not said before.
-    mutating func isNewWitness(_ token: Digest, against lane: LaneID) -> Bool {
+    /// Notes a device's failure in a lane.
+    ///
+    /// - Returns: Whether the failure says something of the lane that was not said before.
+    mutating func noteWitness(_ token: Digest, against lane: LaneID) -> Bool {
         guard failed[lane]?[token] == nil else { return false }
         failed[lane, default: [:]][token] = answers[lane] ?? 0
         return true

@@ -320,7 +320,7 @@ extension World {
             case .host, .app:
                 books.wishes.spared[attempt.token] = end
                 // What single devices are told is believed of all for a while only: see PoisonWorld.
-                guard books.isNewWitness(attempt.token, against: attempt.lane), deferral.witnesses == 1
+                guard books.noteWitness(attempt.token, against: attempt.lane), deferral.witnesses == 1
                 else { break }
                 for lane in World.lanes + World.origins
                 where lane == attempt.lane || deferral.scope == .app && lane.app == attempt.lane.app {
@@ -329,7 +329,7 @@ extension World {
             }
         case .blocked:
             returns[sequence] = nil
-            _ = books.isNewWitness(attempt.token, against: attempt.lane)
+            _ = books.noteWitness(attempt.token, against: attempt.lane)
         case .accepted, .refused, .tokenDead: books.answered(attempt.token, in: attempt.lane)
         case .kept:
             books.answered(attempt.token, in: attempt.lane)

@@ -271,7 +271,7 @@ package final class OnionPresence {
         // It may have come or gone since the start.
         guard let socks = try? await socks(of: link) else {
             attachment?.socks = nil
-            if !settings.source.isOurs { presenceLog.hasNoSocks() }
+            if !settings.source.isOurs { presenceLog.foundNoSocks() }
             return nil
         }
         attachment?.socks = socks

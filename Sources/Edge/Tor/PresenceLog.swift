@@ -61,7 +61,7 @@ struct PresenceLog {
         log.notice("onion.front_recovered", metadata: ["failures_before": "\(failures)"])
     }
 
-    func hasNoSocks() {
+    func foundNoSocks() {
         log.notice("onion.self_dial_disabled", metadata: ["reason": "tor has no SOCKS port; see tor.socks"])
     }
 }

@@ -59,7 +59,7 @@ final class NodeConsole {
         timer.action = { [unowned self] in renew() }
         login.onEntered = { [unowned self] way, isFirst in
             log.notice("console.entered", metadata: ["by": "\(way.rawValue)"])
-            if isFirst { hasOwnerNow() }
+            if isFirst { gotOwner() }
         }
     }
 
@@ -102,7 +102,7 @@ final class NodeConsole {
         log.notice("console.link_written", metadata: ["file": "\(linkFile)"])
     }
 
-    private func hasOwnerNow() {
+    private func gotOwner() {
         timer.stop()
         removeLinkFile()
     }

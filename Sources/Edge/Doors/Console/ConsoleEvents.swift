@@ -120,10 +120,10 @@ final class ConsoleStream: LiveClient {
     /// Tells a page that these kinds have changed. What it has not taken waits as a bit each.
     func tell(_ kinds: ConsoleEvents.Kinds) {
         untold.formUnion(kinds)
-        hasRoom()
+        gotRoom()
     }
 
-    func hasRoom() {
+    func gotRoom() {
         guard !untold.isEmpty, !live.isHeldBack else { return }
         guard isGood() else { return end() }
         let text = ConsoleEvents.Kinds.words.filter { untold.contains($0.kind) }

@@ -66,7 +66,7 @@ final class HTTPConnection: DoorConnection {
     }
 
     override func proceed() {
-        if turn == .live, !isHeldBack { live?.client?.hasRoom() }
+        if turn == .live, !isHeldBack { live?.client?.gotRoom() }
         while !isDrained, turn == .waiting, !hasEnded, !isHeldBack, takePermit() {
             do throws(HTTPFault) {
                 var standing = HTTPRequestDecoder.Standing()

@@ -12,7 +12,7 @@ package protocol LiveDoor: HTTPDoor {
 @EventLoop
 protocol LiveClient: AnyObject {
     /// Called when the client has taken enough of what was sent.
-    func hasRoom()
+    func gotRoom()
     /// Called with the bytes that the client sends while the answer goes on.
     func received(_ bytes: RawSpan)
     /// Bytes that the client sent, and that are not whole.

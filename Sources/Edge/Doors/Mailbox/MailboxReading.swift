@@ -114,7 +114,7 @@ final class MailboxReading: LiveClient {
         live.end()
     }
 
-    func hasRoom() { if search == .heldBack { look() } }
+    func gotRoom() { if search == .heldBack { look() } }
     var heldBytes: Int { frames?.heldBytes ?? 0 }
 
     var hasEnded: Bool { search == .ended }

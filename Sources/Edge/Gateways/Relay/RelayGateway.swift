@@ -56,7 +56,7 @@ package final class RelayGateway: Gateway {
         self.upstreams = upstreams
         alarm.action = { [unowned self] in wake() }
         for (index, upstream) in upstreams.enumerated() {
-            upstream.1.onRoom = { [unowned self] in hasRoom(index) }
+            upstream.1.onRoom = { [unowned self] in gotRoom(index) }
             upstream.1.onFailure = { [unowned self] in failed(index) }
         }
     }
@@ -100,7 +100,7 @@ package final class RelayGateway: Gateway {
         upstreams.allSatisfy { $0.link.fault != nil && $0.link.room == 0 } ? active.fault : nil
     }
 
-    private func hasRoom(_ index: Int) {
+    private func gotRoom(_ index: Int) {
         // It is called for a fault as well.
         guard upstreams[index].link.room > 0 else {
             onCapacity?()
