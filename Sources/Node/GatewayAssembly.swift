@@ -106,7 +106,7 @@ package enum GatewayAssembly {
         for (key, path) in [
             ("tor.torrc", settings.tor.torrc), ("tor.password_file", settings.tor.passwordFile),
             ("storage.password_file", settings.storage.passwordFile),
-            ("doors.gorush.secret_file", settings.status.gorushSecretFile),
+            ("doors.gorush.secret_file", settings.gorush.secretFile),
         ]
         where !path.isEmpty && !closed.contains(path) && access(path, R_OK) != 0 {
             faults.append(SettingsFault(key: key, problem: SystemError("open \(path)").description))

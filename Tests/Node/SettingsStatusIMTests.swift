@@ -6,20 +6,20 @@ import Testing
 @Suite struct SettingsStatusIMTests {
     /// For ``SettingsEnvironmentTests``.
     static let keys: [SettingsEnvironmentTests.Key] = [
-        ("doors.gorush.sandbox", "true", "false", { "\($0.status.gorushDoor.apps.isSandbox)" }),
-        ("doors.gorush.secret_file", "/a", "/b", { $0.status.gorushSecretFile }),
-        ("doors.gorush.open", "true", "false", { "\($0.status.isGorushOpen)" }),
-        ("doors.gorush.notifications", "11", "12", { "\($0.status.gorushDoor.notifications)" }),
-        ("doors.gorush.wait", "true", "false", { "\($0.status.gorushDoor.waits)" }),
+        ("doors.gorush.sandbox", "true", "false", { "\($0.gorush.door.apps.isSandbox)" }),
+        ("doors.gorush.secret_file", "/a", "/b", { $0.gorush.secretFile }),
+        ("doors.gorush.open", "true", "false", { "\($0.gorush.isOpen)" }),
+        ("doors.gorush.notifications", "11", "12", { "\($0.gorush.door.notifications)" }),
+        ("doors.gorush.wait", "true", "false", { "\($0.gorush.door.waits)" }),
         (
             "doors.gorush.outcome_deadline", "11", "12",
-            { "\($0.status.gorushDoor.outcomeDeadline.components.seconds)" }
+            { "\($0.gorush.door.outcomeDeadline.components.seconds)" }
         ),
-        ("doors.gorush.broadcasts", "true", "false", { "\($0.status.gorushDoor.broadcasts)" }),
-        ("doors.gorush.hide_tokens", "true", "false", { "\($0.status.gorushDoor.hidesTokens)" }),
-        ("doors.gorush.requests", "11", "12", { "\($0.status.gorush.limits.requests)" }),
-        ("doors.gorush.rate", "11", "12", { "\($0.status.gorush.limits.rate)" }),
-        ("doors.gorush.body_bytes", "1025", "1026", { "\($0.status.gorush.limits.body)" }),
+        ("doors.gorush.broadcasts", "true", "false", { "\($0.gorush.door.broadcasts)" }),
+        ("doors.gorush.hide_tokens", "true", "false", { "\($0.gorush.door.hidesTokens)" }),
+        ("doors.gorush.requests", "11", "12", { "\($0.gorush.place.limits.requests)" }),
+        ("doors.gorush.rate", "11", "12", { "\($0.gorush.place.limits.rate)" }),
+        ("doors.gorush.body_bytes", "1025", "1026", { "\($0.gorush.place.limits.body)" }),
         ("doors.status.sandbox", "true", "false", { "\($0.status.serverDoor.apps.isSandbox)" }),
         ("doors.status.keys_per_query", "11", "12", { "\($0.status.serverDoor.keysPerQuery)" }),
         ("doors.status.entries_per_request", "11", "12", { "\($0.status.serverDoor.entriesPerRequest)" }),
@@ -55,8 +55,8 @@ import Testing
     }
 
     @Test func bothAreOffUntilAPlaceIsNamed() throws {
-        let read = try settings(Self.apps).status
-        #expect(!read.gorush.isOn && !read.isServer)
+        let read = try settings(Self.apps)
+        #expect(!read.gorush.place.isOn && !read.status.isServer)
         #expect(try settings(doors("status: {stream: [onion:9998], apps: [one]}")).status.isServer)
         #expect(try settings(doors("status: {listen: [onion:80], apps: [one]}")).status.isServer)
     }
@@ -66,20 +66,20 @@ import Testing
             try settings(doors("gorush: {apps: [one], \(gorush)}"))
         }
         let local = try read("listen: [\"127.0.0.1:1\"]")
-        #expect(local.status.gorushDoor.isLocal)
+        #expect(local.gorush.door.isLocal)
         #expect(
             local.openEndpoints == [
                 "doors.gorush at 127.0.0.1:1 has no secret: every program on this machine can push through it"
             ])
-        #expect(try !read("listen: [\"unix:/a\"]").status.gorushDoor.isLocal)
+        #expect(try !read("listen: [\"unix:/a\"]").gorush.door.isLocal)
         let open = try read("listen: [onion:8088], open: true")
-        #expect(!open.status.gorushDoor.isLocal)
+        #expect(!open.gorush.door.isLocal)
         #expect(
             open.openEndpoints == [
                 "doors.gorush at onion:8088 has no secret: everybody can push through it"
             ])
         let secret = try read("listen: [onion:8088, \"127.0.0.1:1\"], secret_file: secret")
-        #expect(!secret.status.gorushDoor.isLocal && secret.openEndpoints.isEmpty)
+        #expect(!secret.gorush.door.isLocal && secret.openEndpoints.isEmpty)
         // A secret that others can read is a fault of `doctor`'s.
         #expect(secret.credentialFiles.contains { $0.hasSuffix("/secret") })
     }
@@ -117,33 +117,34 @@ import Testing
                   rate: 14
                   body_bytes: 4096
                 """)
-        ).status
-        #expect(read.gorush.listen == [.onion(port: 8088), .plain(.host("127.0.0.1", port: 8088))])
-        #expect(read.gorushDoor.apps.ios.map(\.topic) == ["im.two", "im.one"])
-        #expect(read.gorushDoor.apps.android == "three")
-        #expect(read.gorushDoor.apps.isSandbox)
-        #expect(read.gorushSecretFile.hasSuffix("/secret"))
-        #expect(read.gorushDoor.notifications == 3)
-        #expect(read.gorushDoor.waits && read.gorushDoor.broadcasts && !read.gorushDoor.hidesTokens)
-        #expect(read.gorushDoor.outcomeDeadline == .seconds(4))
-        #expect(read.gorush.limits.requests == 5)
-        #expect(read.gorush.limits.rate == 6)
-        #expect(read.gorush.limits.body == 2048)
-        #expect(read.streamPlaces == [.onion(port: 9998)])
-        #expect(read.server.listen == [.onion(port: 80)])
-        #expect(read.serverDoor.apps.ios.isEmpty)
-        #expect(read.serverDoor.apps.android == "three")
-        #expect(read.serverDoor.keysPerQuery == 7)
-        #expect(read.serverDoor.entriesPerRequest == 8)
-        #expect(read.registrations.perOwner == 9)
-        #expect(read.registrations.installations == 10)
-        #expect(read.registrations.bytes == 65537)
-        #expect(read.serverDoor.messageMemory == .seconds(3601))
-        #expect(read.stream.connections == 11)
-        #expect(read.stream.rate == 12)
-        #expect(read.stream.idleTimeout == .seconds(13))
-        #expect(read.stream.messageBytes == 4096)
-        #expect(read.stream.totalRate == 14)
+        )
+        let (gorush, status) = (read.gorush, read.status)
+        #expect(gorush.place.listen == [.onion(port: 8088), .plain(.host("127.0.0.1", port: 8088))])
+        #expect(gorush.door.apps.ios.map(\.topic) == ["im.two", "im.one"])
+        #expect(gorush.door.apps.android == "three")
+        #expect(gorush.door.apps.isSandbox)
+        #expect(gorush.secretFile.hasSuffix("/secret"))
+        #expect(gorush.door.notifications == 3)
+        #expect(gorush.door.waits && gorush.door.broadcasts && !gorush.door.hidesTokens)
+        #expect(gorush.door.outcomeDeadline == .seconds(4))
+        #expect(gorush.place.limits.requests == 5)
+        #expect(gorush.place.limits.rate == 6)
+        #expect(gorush.place.limits.body == 2048)
+        #expect(status.streamPlaces == [.onion(port: 9998)])
+        #expect(status.server.listen == [.onion(port: 80)])
+        #expect(status.serverDoor.apps.ios.isEmpty)
+        #expect(status.serverDoor.apps.android == "three")
+        #expect(status.serverDoor.keysPerQuery == 7)
+        #expect(status.serverDoor.entriesPerRequest == 8)
+        #expect(status.registrations.perOwner == 9)
+        #expect(status.registrations.installations == 10)
+        #expect(status.registrations.bytes == 65537)
+        #expect(status.serverDoor.messageMemory == .seconds(3601))
+        #expect(status.stream.connections == 11)
+        #expect(status.stream.rate == 12)
+        #expect(status.stream.idleTimeout == .seconds(13))
+        #expect(status.stream.messageBytes == 4096)
+        #expect(status.stream.totalRate == 14)
     }
 
     @Test(arguments: [

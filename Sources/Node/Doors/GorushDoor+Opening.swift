@@ -4,26 +4,26 @@ import Reactor
 
 extension GorushDoor: ConfiguredDoor {
     nonisolated static func places(in settings: Node.Settings) -> [DoorPlace] {
-        settings.status.gorush.listen
+        settings.gorush.place.listen
     }
 
     static func open(
         at site: DoorSite, state: borrowing StateDirectory
     ) async throws(NodeError) -> OpenedDoor? {
-        let status = site.settings.status
-        guard status.gorush.isOn else { return nil }
-        var settings = status.gorushDoor
-        settings.secret = try secret(in: status.gorushSecretFile)
+        let gorush = site.settings.gorush
+        guard gorush.place.isOn else { return nil }
+        var settings = gorush.door
+        settings.secret = try secret(in: gorush.secretFile)
         let log = site.log
         if settings.secret == nil {
             log.warning(
                 "endpoint.unprotected",
                 metadata: [
-                    "endpoint": "gorush", "addresses": "\(status.gorush.listen.map(\.description))",
+                    "endpoint": "gorush", "addresses": "\(gorush.place.listen.map(\.description))",
                 ])
         }
         let door = GorushDoor(settings: settings, dispatcher: site.dispatcher)
-        return OpenedDoor(placed: DoorListeners.PlacedDoor(door, named: "gorush", status.gorush))
+        return OpenedDoor(placed: DoorListeners.PlacedDoor(door, named: "gorush", gorush.place))
     }
 
     /// Returns the first line of a file; `nil`: none is set.

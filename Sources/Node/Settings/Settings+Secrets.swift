@@ -4,7 +4,7 @@ extension Settings {
     /// Every file that holds a key or a password.
     package var credentialFiles: [String] {
         let files =
-            [tor.passwordFile, storage.passwordFile, doors.keyFile, status.gorushSecretFile]
+            [tor.passwordFile, storage.passwordFile, doors.keyFile, gorush.secretFile]
             + apps.flatMap(\.settings.secretFiles)
         return files.filter { !$0.isEmpty }
     }

@@ -118,6 +118,7 @@ package struct Settings: Sendable {
     package var http = HTTPServer.Settings()
     package var doors = Doors()
     package var watchman: [Watch] = []
+    package var gorush = Gorush()
     package var status = StatusIM()
     package var bitwarden = Bitwarden()
     package var managementListen = Endpoint.host("127.0.0.1", port: 9400)

@@ -78,8 +78,8 @@ extension Settings {
 
     /// The endpoints at which everybody may push who can reach them, in words.
     package var openEndpoints: [String] {
-        guard status.gorushSecretFile.isEmpty else { return [] }
-        return status.gorush.listen.map { place in
+        guard gorush.secretFile.isEmpty else { return [] }
+        return gorush.place.listen.map { place in
             let who = place.isLocal ? "every program on this machine" : "everybody"
             return "doors.gorush at \(place) has no secret: \(who) can push through it"
         }

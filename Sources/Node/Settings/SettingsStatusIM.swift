@@ -2,15 +2,8 @@ import Doors
 import Relay
 
 extension Settings {
-    /// The doors for Status.
+    /// The push notification server for Status.
     package struct StatusIM: Sendable {
-        /// The door that answers as gorush.
-        package var gorush = Door(body: 262_144)
-        package var gorushDoor = GorushDoor.Settings()
-        /// A file with what senders must show; empty: nothing.
-        package var gorushSecretFile = ""
-        /// Whether everybody may push who can reach the endpoint, wherever it is.
-        package var isGorushOpen = false
         /// The door that answers as the push notification server, over HTTP.
         package var server = Door(body: 131_072)
         /// The places of the server over a stream. Empty: there is none.
@@ -20,34 +13,6 @@ extension Settings {
         package var registrations = StatusIMRegistration.Limits()
 
         package var isServer: Bool { server.isOn || !streamPlaces.isEmpty }
-    }
-
-    mutating func read(gorush section: SettingsReader.Section, _ names: [String]) {
-        status.gorush = door(section, default: status.gorush)
-        let defaults = status.gorushDoor
-        status.gorushDoor.apps = pushApps(section, names, isOn: status.gorush.isOn)
-        status.gorushDoor.notifications = section.integer(
-            "notifications", default: defaults.notifications, in: 1...10_000)
-        status.gorushDoor.waits = section.flag("wait", default: defaults.waits)
-        status.gorushDoor.outcomeDeadline = section.seconds(
-            "outcome_deadline", default: defaults.outcomeDeadline, in: 0...60)
-        status.gorushDoor.broadcasts = section.flag("broadcasts", default: defaults.broadcasts)
-        status.gorushDoor.hidesTokens = section.flag("hide_tokens", default: defaults.hidesTokens)
-        status.gorushSecretFile = section.path("secret_file")
-        status.isGorushOpen = section.flag("open", default: false)
-        guard status.gorushSecretFile.isEmpty, !status.isGorushOpen else {
-            return section.refuseUnknownKeys()
-        }
-        if let place = status.gorush.listen.first(where: { !$0.isLocal }) {
-            section.fault(
-                "secret_file",
-                "is missing, so everybody could push at \(place): name a file, or set open to true")
-        }
-        // A web page reaches TCP ports of its reader's machine, and no Unix sockets.
-        status.gorushDoor.isLocal = status.gorush.listen.contains {
-            if case .plain(.host) = $0 { true } else { false }
-        }
-        section.refuseUnknownKeys()
     }
 
     mutating func read(status section: SettingsReader.Section, _ names: [String]) {
