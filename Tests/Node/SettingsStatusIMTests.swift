@@ -20,25 +20,25 @@ import Testing
         ("doors.gorush.requests", "11", "12", { "\($0.gorush.place.limits.requests)" }),
         ("doors.gorush.rate", "11", "12", { "\($0.gorush.place.limits.rate)" }),
         ("doors.gorush.body_bytes", "1025", "1026", { "\($0.gorush.place.limits.body)" }),
-        ("doors.status.sandbox", "true", "false", { "\($0.status.serverDoor.apps.isSandbox)" }),
-        ("doors.status.keys_per_query", "11", "12", { "\($0.status.serverDoor.keysPerQuery)" }),
-        ("doors.status.entries_per_request", "11", "12", { "\($0.status.serverDoor.entriesPerRequest)" }),
-        ("doors.status.installations_per_key", "11", "12", { "\($0.status.registrations.perOwner)" }),
-        ("doors.status.installations", "11", "12", { "\($0.status.registrations.installations)" }),
-        ("doors.status.registration_bytes", "65537", "65538", { "\($0.status.registrations.bytes)" }),
+        ("doors.status.sandbox", "true", "false", { "\($0.statusIM.serverDoor.apps.isSandbox)" }),
+        ("doors.status.keys_per_query", "11", "12", { "\($0.statusIM.serverDoor.keysPerQuery)" }),
+        ("doors.status.entries_per_request", "11", "12", { "\($0.statusIM.serverDoor.entriesPerRequest)" }),
+        ("doors.status.installations_per_key", "11", "12", { "\($0.statusIM.registrations.perOwner)" }),
+        ("doors.status.installations", "11", "12", { "\($0.statusIM.registrations.installations)" }),
+        ("doors.status.registration_bytes", "65537", "65538", { "\($0.statusIM.registrations.bytes)" }),
         (
             "doors.status.message_memory", "3601", "3602",
-            { "\($0.status.serverDoor.messageMemory.components.seconds)" }
+            { "\($0.statusIM.serverDoor.messageMemory.components.seconds)" }
         ),
-        ("doors.status.stream_connections", "11", "12", { "\($0.status.stream.connections)" }),
-        ("doors.status.stream_rate", "11", "12", { "\($0.status.stream.rate)" }),
+        ("doors.status.stream_connections", "11", "12", { "\($0.statusIM.stream.connections)" }),
+        ("doors.status.stream_rate", "11", "12", { "\($0.statusIM.stream.rate)" }),
         (
             "doors.status.stream_idle_timeout", "11", "12",
-            { "\($0.status.stream.idleTimeout.components.seconds)" }
+            { "\($0.statusIM.stream.idleTimeout.components.seconds)" }
         ),
-        ("doors.status.requests", "11", "12", { "\($0.status.server.limits.requests)" }),
-        ("doors.status.rate", "11", "12", { "\($0.status.server.limits.rate)" }),
-        ("doors.status.body_bytes", "1025", "1026", { "\($0.status.server.limits.body)" }),
+        ("doors.status.requests", "11", "12", { "\($0.statusIM.server.limits.requests)" }),
+        ("doors.status.rate", "11", "12", { "\($0.statusIM.server.limits.rate)" }),
+        ("doors.status.body_bytes", "1025", "1026", { "\($0.statusIM.server.limits.body)" }),
     ]
 
     private static let apps = """
@@ -56,9 +56,9 @@ import Testing
 
     @Test func bothAreOffUntilAPlaceIsNamed() throws {
         let read = try settings(Self.apps)
-        #expect(!read.gorush.place.isOn && !read.status.isServer)
-        #expect(try settings(doors("status: {stream: [onion:9998], apps: [one]}")).status.isServer)
-        #expect(try settings(doors("status: {listen: [onion:80], apps: [one]}")).status.isServer)
+        #expect(!read.gorush.place.isOn && !read.statusIM.isServer)
+        #expect(try settings(doors("status: {stream: [onion:9998], apps: [one]}")).statusIM.isServer)
+        #expect(try settings(doors("status: {listen: [onion:80], apps: [one]}")).statusIM.isServer)
     }
 
     @Test func whatIsOpenIsSaidAndOnThisMachineIsForPrograms() throws {
@@ -118,7 +118,7 @@ import Testing
                   body_bytes: 4096
                 """)
         )
-        let (gorush, status) = (read.gorush, read.status)
+        let (gorush, statusIM) = (read.gorush, read.statusIM)
         #expect(gorush.place.listen == [.onion(port: 8088), .plain(.host("127.0.0.1", port: 8088))])
         #expect(gorush.door.apps.ios.map(\.topic) == ["im.two", "im.one"])
         #expect(gorush.door.apps.android == "three")
@@ -130,21 +130,21 @@ import Testing
         #expect(gorush.place.limits.requests == 5)
         #expect(gorush.place.limits.rate == 6)
         #expect(gorush.place.limits.body == 2048)
-        #expect(status.streamPlaces == [.onion(port: 9998)])
-        #expect(status.server.listen == [.onion(port: 80)])
-        #expect(status.serverDoor.apps.ios.isEmpty)
-        #expect(status.serverDoor.apps.android == "three")
-        #expect(status.serverDoor.keysPerQuery == 7)
-        #expect(status.serverDoor.entriesPerRequest == 8)
-        #expect(status.registrations.perOwner == 9)
-        #expect(status.registrations.installations == 10)
-        #expect(status.registrations.bytes == 65537)
-        #expect(status.serverDoor.messageMemory == .seconds(3601))
-        #expect(status.stream.connections == 11)
-        #expect(status.stream.rate == 12)
-        #expect(status.stream.idleTimeout == .seconds(13))
-        #expect(status.stream.messageBytes == 4096)
-        #expect(status.stream.totalRate == 14)
+        #expect(statusIM.streamPlaces == [.onion(port: 9998)])
+        #expect(statusIM.server.listen == [.onion(port: 80)])
+        #expect(statusIM.serverDoor.apps.ios.isEmpty)
+        #expect(statusIM.serverDoor.apps.android == "three")
+        #expect(statusIM.serverDoor.keysPerQuery == 7)
+        #expect(statusIM.serverDoor.entriesPerRequest == 8)
+        #expect(statusIM.registrations.perOwner == 9)
+        #expect(statusIM.registrations.installations == 10)
+        #expect(statusIM.registrations.bytes == 65537)
+        #expect(statusIM.serverDoor.messageMemory == .seconds(3601))
+        #expect(statusIM.stream.connections == 11)
+        #expect(statusIM.stream.rate == 12)
+        #expect(statusIM.stream.idleTimeout == .seconds(13))
+        #expect(statusIM.stream.messageBytes == 4096)
+        #expect(statusIM.stream.totalRate == 14)
     }
 
     @Test(arguments: [

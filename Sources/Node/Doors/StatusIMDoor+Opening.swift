@@ -7,13 +7,13 @@ import Reactor
 import Tor
 
 extension StatusIMDoor: ConfiguredDoor {
-    nonisolated static func places(in settings: Settings) -> [DoorPlace] { settings.status.server.listen }
+    nonisolated static func places(in settings: Settings) -> [DoorPlace] { settings.statusIM.server.listen }
 
     /// Opens the server for Status' clients: over HTTP, over a stream, or over both.
     static func open(
         at site: DoorSite, state: borrowing StateDirectory
     ) async throws(NodeError) -> OpenedDoor? {
-        let settings = site.settings.status
+        let settings = site.settings.statusIM
         guard settings.isServer else { return nil }
         let log = site.log
         let server: StatusIMServer

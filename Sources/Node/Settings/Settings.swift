@@ -119,7 +119,7 @@ package struct Settings: Sendable {
     package var doors = Doors()
     package var watchman: [Watch] = []
     package var gorush = Gorush()
-    package var status = StatusIM()
+    package var statusIM = StatusIM()
     package var bitwarden = Bitwarden()
     package var managementListen = Endpoint.host("127.0.0.1", port: 9400)
     package var console = Console()

@@ -102,7 +102,7 @@ extension Settings {
     /// How many connections all doors together may hold.
     package var connections: Int {
         peers.connections + httpServers * http.connections
-            + (status.streamPlaces.isEmpty ? 0 : status.stream.connections)
+            + (statusIM.streamPlaces.isEmpty ? 0 : statusIM.stream.connections)
             + (doors.mailbox.listen.isEmpty
                 ? 0 : doors.mailbox.settings.readers + doors.mailbox.settings.strangers)
     }
@@ -116,12 +116,12 @@ extension Settings {
         func lowered(_ connections: Int) -> Int { min(connections, max(16, connections * room / wanted)) }
         peers.connections = lowered(peers.connections)
         http.connections = lowered(http.connections)
-        status.stream.connections = lowered(status.stream.connections)
+        statusIM.stream.connections = lowered(statusIM.stream.connections)
         doors.mailbox.settings.readers = lowered(doors.mailbox.settings.readers)
         var values = ["peers.connections": peers.connections]
         if httpServers > 0 { values["http.connections"] = http.connections }
-        if !status.streamPlaces.isEmpty {
-            values["doors.status.stream_connections"] = status.stream.connections
+        if !statusIM.streamPlaces.isEmpty {
+            values["doors.status.stream_connections"] = statusIM.stream.connections
         }
         if !doors.mailbox.listen.isEmpty {
             values["doors.mailbox.readers"] = doors.mailbox.settings.readers
@@ -140,7 +140,7 @@ extension Settings {
             "handshakes_per_address", default: doors.handshakesPerAddress, in: 1...100_000)
         https.refuseUnknownKeys()
         read(gorush: section.section("gorush"), names)
-        read(status: section.section("status"), names)
+        read(statusIM: section.section("status"), names)
         doors.webPush = webPush(section.section("web_push"), names)
         read(bitwarden: section.section("bitwarden"), names)
         doors.phonePage = phonePage(section.section("phone_page"))

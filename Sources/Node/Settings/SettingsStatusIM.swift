@@ -15,42 +15,42 @@ extension Settings {
         package var isServer: Bool { server.isOn || !streamPlaces.isEmpty }
     }
 
-    mutating func read(status section: SettingsReader.Section, _ names: [String]) {
-        status.server = door(section, default: status.server)
-        status.streamPlaces = section.places("stream")
-        for place in status.streamPlaces {
+    mutating func read(statusIM section: SettingsReader.Section, _ names: [String]) {
+        statusIM.server = door(section, default: statusIM.server)
+        statusIM.streamPlaces = section.places("stream")
+        for place in statusIM.streamPlaces {
             switch place {
             case .https: section.fault("stream", "\(place): the stream has no TLS; use onion:PORT")
             case .onion(let port) where port == onion.peerPort:
                 section.fault("stream", "onion:\(port) is the port of the peers (onion.peer_port)")
             case .onion(let port)
-            where onion.httpPorts.contains(port) || status.server.listen.contains(place):
+            where onion.httpPorts.contains(port) || statusIM.server.listen.contains(place):
                 section.fault("stream", "onion:\(port) is already used for HTTP")
             case .onion, .plain: break
             }
         }
-        status.serverDoor.apps = pushApps(section, names, isOn: status.isServer)
-        status.serverDoor.keysPerQuery = section.integer(
-            "keys_per_query", default: status.serverDoor.keysPerQuery, in: 1...10_000)
-        status.serverDoor.entriesPerRequest = section.integer(
-            "entries_per_request", default: status.serverDoor.entriesPerRequest, in: 1...10_000)
-        status.serverDoor.messageMemory = section.seconds(
-            "message_memory", default: status.serverDoor.messageMemory, in: 3600...(90 * 86400))
-        status.registrations.perOwner = section.integer(
-            "installations_per_key", default: status.registrations.perOwner, in: 1...10_000)
-        status.registrations.installations = section.integer(
-            "installations", default: status.registrations.installations, in: 1...100_000_000)
-        status.serverDoor.installations = status.registrations.installations
-        status.registrations.bytes = section.integer(
-            "registration_bytes", default: status.registrations.bytes, in: 65536...(1 << 40))
-        status.stream.connections = section.integer(
-            "stream_connections", default: status.stream.connections, in: 1...1_000_000)
-        status.stream.rate = section.integer("stream_rate", default: status.stream.rate, in: 1...10_000)
-        status.stream.idleTimeout = section.seconds(
-            "stream_idle_timeout", default: status.stream.idleTimeout, in: 1...86400)
+        statusIM.serverDoor.apps = pushApps(section, names, isOn: statusIM.isServer)
+        statusIM.serverDoor.keysPerQuery = section.integer(
+            "keys_per_query", default: statusIM.serverDoor.keysPerQuery, in: 1...10_000)
+        statusIM.serverDoor.entriesPerRequest = section.integer(
+            "entries_per_request", default: statusIM.serverDoor.entriesPerRequest, in: 1...10_000)
+        statusIM.serverDoor.messageMemory = section.seconds(
+            "message_memory", default: statusIM.serverDoor.messageMemory, in: 3600...(90 * 86400))
+        statusIM.registrations.perOwner = section.integer(
+            "installations_per_key", default: statusIM.registrations.perOwner, in: 1...10_000)
+        statusIM.registrations.installations = section.integer(
+            "installations", default: statusIM.registrations.installations, in: 1...100_000_000)
+        statusIM.serverDoor.installations = statusIM.registrations.installations
+        statusIM.registrations.bytes = section.integer(
+            "registration_bytes", default: statusIM.registrations.bytes, in: 65536...(1 << 40))
+        statusIM.stream.connections = section.integer(
+            "stream_connections", default: statusIM.stream.connections, in: 1...1_000_000)
+        statusIM.stream.rate = section.integer("stream_rate", default: statusIM.stream.rate, in: 1...10_000)
+        statusIM.stream.idleTimeout = section.seconds(
+            "stream_idle_timeout", default: statusIM.stream.idleTimeout, in: 1...86400)
         // What is carried is the same: so are its limits.
-        status.stream.messageBytes = status.server.limits.body
-        status.stream.totalRate = status.server.limits.rate
+        statusIM.stream.messageBytes = statusIM.server.limits.body
+        statusIM.stream.totalRate = statusIM.server.limits.rate
         section.refuseUnknownKeys()
     }
 
