@@ -22,7 +22,7 @@ extension Pipeline {
             }
         }
         guard delivery.lanes[lane].shelved > 0 else { return count }
-        delivery.withLane(lane) { $0.givenUpTo = lastSequence }
+        delivery.withLane(lane) { $0.droppedUpTo = lastSequence }
         claimGivenUp(lane)
         return count
     }
@@ -55,7 +55,7 @@ extension Pipeline {
         resume(id, at: now)
         if delivery.lanes[lane].shelved > 0 {
             delivery.withLane(lane) {
-                $0.hurriedTo = lastSequence
+                $0.retriedUpTo = lastSequence
                 $0.claimAt = 0
             }
             delivery.stir(lane)
@@ -89,7 +89,7 @@ extension Pipeline {
     /// Claims what is given up and on disk only; also after a claim that failed.
     mutating func claimGivenUp(_ index: Int) {
         let lane = delivery.lanes[index]
-        guard let last = lane.givenUpTo, !lane.isClaiming, lane.shelving == 0 else { return }
+        guard let last = lane.droppedUpTo, !lane.isClaiming, lane.shelving == 0 else { return }
         delivery.withLane(index) { $0.isClaiming = true }
         effects.append(.claim(Claim(.due(lane.id), at: Claim.anyTime, last: last, limit: window.claim)))
     }
@@ -109,7 +109,7 @@ extension Pipeline {
         else { return nil }
         guard let lane = delivery.lane(id) else { return 0 }
         guard !delivery.lanes[lane].stage.hasGateway, !delivery.lanes[lane].isClaiming, !isSweeping,
-            delivery.lanes[lane].givenUpTo == nil,
+            delivery.lanes[lane].droppedUpTo == nil,
             !delivery.entries.contains(where: {
                 $0.lane == lane && $0.writing != .first && $0.state != .free
             })

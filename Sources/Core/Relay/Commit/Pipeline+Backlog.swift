@@ -164,8 +164,9 @@ extension Pipeline {
         effects.append(
             .claim(
                 Claim(
-                    .due(lane.id), at: lane.hurriedTo == nil ? wallClock.steadyTime(at: now) : Claim.anyTime,
-                    last: lane.hurriedTo ?? lastSequence, limit: limit)))
+                    .due(lane.id),
+                    at: lane.retriedUpTo == nil ? wallClock.steadyTime(at: now) : Claim.anyTime,
+                    last: lane.retriedUpTo ?? lastSequence, limit: limit)))
     }
 
     /// Asks for what has expired on disk.
@@ -194,11 +195,11 @@ extension Pipeline {
             delivery.withLane(lane) {
                 $0.isClaiming = false
                 // What came after the command is asked for next.
-                let isFirst = $0.hurriedTo != nil && isAll
+                let isFirst = $0.retriedUpTo != nil && isAll
                 $0.claimAt = isAll && !isFirst ? min($0.claimAt, nextDue) : 0
                 if isAll, claim.time == Claim.anyTime {
-                    $0.givenUpTo = nil
-                    $0.hurriedTo = nil
+                    $0.droppedUpTo = nil
+                    $0.retriedUpTo = nil
                 }
             }
             claimGivenUp(lane)
@@ -261,7 +262,7 @@ extension Pipeline {
                 isUrgent: row.isUrgent, isShelved: true, body: found.notification))
         delivery.number(slot, row.sequence)
         bodyBytes += row.size
-        if let last = delivery.lanes[lane].givenUpTo, row.sequence <= last {
+        if let last = delivery.lanes[lane].droppedUpTo, row.sequence <= last {
             return finish(slot, .dropped, at: now)
         }
         // Its device may have died while it waited.

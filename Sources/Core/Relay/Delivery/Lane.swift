@@ -52,10 +52,10 @@ package struct Lane: Sendable {
     /// Monotonic nanoseconds from which on there may be something to claim.
     var claimAt = Int64.max
     var isClaiming = false
-    /// The highest number of those on disk only that are claimed to end: the operator gives them up.
-    var givenUpTo: Int64?
-    /// The operator wants what is on disk with a number up to this tried whenever it is due.
-    var hurriedTo: Int64?
+    /// `outbox drop` covers every notification on disk up to this number.
+    var droppedUpTo: Int64?
+    /// `outbox retry` covers every notification on disk up to this number.
+    var retriedUpTo: Int64?
     /// Devices that a commit still has to put into the backlog: nothing is claimed before.
     var shelving = 0
     /// Monotonic nanoseconds since when it has been seen without notifications; `nil`: it has some.

@@ -8,8 +8,8 @@ func fail(_ sentence: some CustomStringConvertible, status: Int32) -> ExitCode {
     return ExitCode(status)
 }
 
-/// Runs a body and makes a sentence, with its exit status, of what the node refuses.
-func told<Value>(_ body: () throws(CallRefusal) -> Value) throws -> Value {
+/// Runs a body; a refusal by the node becomes a message and an exit status.
+func reportingRefusals<Value>(_ body: () throws(CallRefusal) -> Value) throws -> Value {
     do throws(CallRefusal) {
         return try body()
     } catch {

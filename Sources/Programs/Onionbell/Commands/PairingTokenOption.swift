@@ -16,6 +16,6 @@ struct PairingTokenOption: ParsableArguments {
     /// Reads a pairing token; `-` is read from standard input. A text that is none is an error with the exit status 65.
     static func token(_ option: String) throws -> PairingToken {
         let text = try SecretInput.pairingToken.text(option)
-        return try told { () throws(CallRefusal) in try PairingToken(entered: text) }
+        return try reportingRefusals { () throws(CallRefusal) in try PairingToken(entered: text) }
     }
 }

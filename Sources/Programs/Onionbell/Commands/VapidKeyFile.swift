@@ -22,7 +22,7 @@ struct VapidKeyFile {
     }
 
     func existing() throws -> VAPIDKey {
-        try told { () throws(CallRefusal) in try PhonePageLink.key(in: stateDirectory) }
+        try reportingRefusals { () throws(CallRefusal) in try PhonePageLink.key(in: stateDirectory) }
     }
 
     func export(to file: String) throws -> VAPIDKey {

@@ -153,7 +153,7 @@ extension ConfigOption {
         isReadOnly: Bool, _ body: (borrowing RegistrationFile) throws -> Void
     ) throws {
         let settings = try settings()
-        let result = try told { () throws(CallRefusal) in
+        let result = try reportingRefusals { () throws(CallRefusal) in
             try NodeFiles(settings).registrations(changing: !isReadOnly) { file -> Result<Void, ExitCode> in
                 do {
                     return .success(try body(file))
