@@ -64,10 +64,11 @@ enum RelayAnswer: Equatable {
     /// Reads an Onionbell's reason code, which came as plain text.
     private static func ownWord(_ word: String) -> RelayAnswer {
         switch word {
-        case "Unregistered": .dead(reason: word)
-        case "BadDeviceToken", "BadMessage", "Expired", "DuplicateUid": .refused(reason: word)
-        case "UnknownApp", "UnknownPlatform", "GatewayDisabled":
-            .later(reason: word, .host, after: faultPause)
+        case Reason.unregistered.code: .dead(reason: word)
+        case Reason.badDeviceToken.code, Reason.badMessage.code, Reason.expired.code,
+            Reason.duplicateUid.code:
+            .refused(reason: word)
+        case _ where nodeFaults.contains(word): .later(reason: word, .host, after: faultPause)
         case _: .doubtful(reason: word)
         }
     }
@@ -121,7 +122,11 @@ enum RelayAnswer: Equatable {
         "THIRD_PARTY_AUTH_ERROR", "APNS_AUTH_ERROR", "UNAUTHENTICATED", "PERMISSION_DENIED",
         "InvalidProviderToken", "MissingProviderToken", "ExpiredProviderToken", "Forbidden",
         "TooManyProviderTokenUpdates", "BadCertificate", "BadCertificateEnvironment", "TopicDisallowed",
-        "BadTopic", "MissingTopic", "UnknownApp", "GatewayDisabled",
+        "BadTopic", "MissingTopic", Reason.unknownApp.code, Reason.gatewayDisabled.code,
+    ]
+    /// The reasons which say that an Onionbell isn't set up for the app: its operator has to mend that.
+    private static let nodeFaults = [
+        Reason.unknownApp.code, Reason.unknownPlatform.code, Reason.gatewayDisabled.code,
     ]
 
     // MARK: Frames
@@ -134,8 +139,8 @@ enum RelayAnswer: Equatable {
         case 3:
             switch word {
             case Reason.loop.code?: return .setup(reason: Reason.loop.code)
-            case "UnknownApp"?, "UnknownPlatform"?, "GatewayDisabled"?:
-                return .later(reason: word ?? "", .host, after: faultPause)
+            case let word? where nodeFaults.contains(word):
+                return .later(reason: word, .host, after: faultPause)
             case _: return .refused(reason: word ?? refusedWithoutReason)
             }
         case 4: return .dead(reason: word ?? Reason.unregistered.code)
