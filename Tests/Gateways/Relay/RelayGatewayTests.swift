@@ -38,7 +38,8 @@ private struct World {
         var limits = RelayGateway.limits
         limits.request = request
         var settings = RelayGateway.Settings(
-            form: form, upstreams: try relays.map { (try GatewayURL($0.url), .direct) }, limits: limits)
+            form: form, platform: .android,
+            upstreams: try relays.map { (try GatewayURL($0.url), .direct) }, limits: limits)
         change(&settings)
         self.relays = relays
         let bound = BoundFile(settings.upstreams.map(\.url), path: file, reading: readFile, log: quiet)

@@ -49,7 +49,7 @@ import Vectors
             let sample = notification(
                 message: message, deviceToken: target.deviceToken.text, host: target.host,
                 hasSound: hasSound, isContentAvailable: isContentAvailable)
-            let request = RelayRequest(sample, sample.bisq, form: .bisq1, below: "/")
+            let request = RelayRequest(sample, sample.bisq, on: platform, form: .bisq1, below: "/")
             #expect(request.method == "GET" && request.body.isEmpty)
             #expect(request.target == vector.path_and_query, "\(vector.name)")
             count += 1
@@ -61,13 +61,13 @@ import Vectors
         for vector in try Vectors.bisq("relay_post", as: [Post].self) {
             let isAndroid = vector.path.hasPrefix("/v1/fcm")
             let token = try #require(vector.path.split(separator: "/").last.map(String.init))
-            let target = try #require(
-                RelayService(form: .bisq2).target(token, on: isAndroid ? .android : .ios))
+            let platform: Platform = isAndroid ? .android : .ios
+            let target = try #require(RelayService(form: .bisq2).target(token, on: platform))
             let sample = notification(
                 message: vector.body.encrypted, deviceToken: token, host: target.host,
                 isUrgent: vector.body.isUrgent ?? false,
                 isMutableContent: vector.body.isMutableContent ?? false)
-            let request = RelayRequest(sample, sample.bisq, form: .bisq2, below: "/base/")
+            let request = RelayRequest(sample, sample.bisq, on: platform, form: .bisq2, below: "/base/")
             #expect(request.method == "POST" && request.target == "/base" + vector.path)
             let body = try JSONDecoder().decode(Post.Body.self, from: Data(request.body))
             #expect(body.encrypted == vector.body.encrypted)

@@ -75,7 +75,8 @@ package struct RelayApp: ConfiguredApp {
     }
 
     package var service: any PushService { RelayService(form: form) }
-    package var hosts: [LaneHost] { form == .bisq2 ? [.android, .ios] : [.android, .ios, .sandbox] }
+    private var platforms: [Platform] { form == .bisq2 ? [.android, .ios] : [.android, .ios, .iosDev] }
+    package var hosts: [LaneHost] { platforms.map(RelayService.host(of:)) }
     /// Whether the app has credentials: always, since a relay needs none.
     package var hasCredentials: Bool { true }
     package var secretFiles: [String] { [] }
@@ -90,14 +91,14 @@ package struct RelayApp: ConfiguredApp {
         let bound = BoundFile(urls, path: boundFile, reading: file, log: log)
         let trust = try trust(in: caFile, by: file)
         var gateways: [(LaneHost, RelayGateway)] = []
-        for host in hosts {
+        for platform in platforms {
             let gateway = try setUp { () throws(GatewaySetupError) in
-                var settings = settings(by: egress, trust)
+                var settings = settings(for: platform, by: egress, trust)
                 // All lanes have the same way: one that looks is enough.
-                if host != hosts[0] { settings.look = nil }
+                if platform != platforms[0] { settings.look = nil }
                 return try RelayGateway(settings, pace: pace, bound: bound, log: log)
             }
-            gateways.append((host, gateway))
+            gateways.append((RelayService.host(of: platform), gateway))
         }
         let opened = gateways
         return OpenedApp(opened.map { ($0.0, $0.1) }) { _, file throws(CredentialFault) in
@@ -108,16 +109,18 @@ package struct RelayApp: ConfiguredApp {
         }
     }
 
-    private func settings(by egress: Egress, _ trust: TLSTrust) -> RelayGateway.Settings {
+    private func settings(
+        for platform: Platform, by egress: Egress, _ trust: TLSTrust
+    ) -> RelayGateway.Settings {
         RelayGateway.Settings(
-            form: form, upstreams: urls.map { ($0, $0.endpoint.isLoopback ? .direct : egress) }, peer: peer,
-            trust: trust)
+            form: form, platform: platform,
+            upstreams: urls.map { ($0, $0.endpoint.isLoopback ? .direct : egress) }, peer: peer, trust: trust)
     }
 
     package func probes(
         by egress: Egress, reading file: FileReader
     ) throws(CredentialFault) -> [GatewayProbe] {
-        let settings = settings(by: egress, try trust(in: caFile, by: file))
+        let settings = settings(for: .android, by: egress, try trust(in: caFile, by: file))
         return settings.upstreams.map { url, egress in
             GatewayProbe(of: .android, at: url) { () async throws(GatewaySetupError) in
                 try await RelayProbe.run(form, url, peer, by: egress, settings.trust)

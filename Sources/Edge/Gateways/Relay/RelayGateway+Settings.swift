@@ -1,3 +1,4 @@
+import Encodings
 import Reactor
 import Relay
 import TLS
@@ -5,6 +6,8 @@ import TLS
 extension RelayGateway {
     struct Settings {
         var form: RelayForm
+        /// The platform of the phones for which the gateway is.
+        var platform: Platform
         /// The upstreams, in the order in which they are asked; at least one.
         var upstreams: [(url: GatewayURL, egress: Egress)]
         var peer = RelayPeer()

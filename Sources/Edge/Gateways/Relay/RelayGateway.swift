@@ -15,6 +15,7 @@ package final class RelayGateway: Gateway {
     package var onCapacity: (@EventLoop () -> Void)?
 
     private let form: RelayForm
+    private let platform: Platform
     private let peer: RelayPeer
     private let upstreams: [(url: GatewayURL, link: GatewayLink)]
     private let shared: SharedRelayPace
@@ -35,6 +36,7 @@ package final class RelayGateway: Gateway {
         _ settings: Settings, pace: SharedRelayPace, bound: BoundFile, log: Logger
     ) throws(GatewaySetupError) {
         form = settings.form
+        platform = settings.platform
         peer = settings.peer
         shared = pace
         self.bound = bound
@@ -48,8 +50,7 @@ package final class RelayGateway: Gateway {
             let link = GatewayLink(
                 GatewayLink.Settings(
                     url: url, egress: egress, version: form == .p2p ? .peer(peer.network) : .http1,
-                    limits: limits,
-                    sequentialConnections: settings.connections),
+                    limits: limits, sequentialConnections: settings.connections),
                 context: url.isSecure ? try RelayGateway.context(settings.trust) : nil, log: log)
             upstreams.append((url, link))
         }
@@ -109,9 +110,7 @@ package final class RelayGateway: Gateway {
         upstreams[index].link.mended()
         if order.isAside(index) {
             order.connected(index)
-            if !order.isAside(index) {
-                log.notice("relay.upstream_back", metadata: facts(of: index))
-            }
+            if !order.isAside(index) { log.notice("relay.upstream_back", metadata: facts(of: index)) }
         }
         onCapacity?()
     }
@@ -192,7 +191,8 @@ package final class RelayGateway: Gateway {
         }
         postponeLook(at: now)
         let url = upstreams[index].url
-        let request = RelayRequest(notification, content, form: form, below: url.path, peer: peer)
+        let request = RelayRequest(
+            notification, content, on: platform, form: form, below: url.path, peer: peer)
         bound.bind(notification.id, to: index) { [self] isLate in
             defer { if isLate { onCapacity?() } }
             // The connection may have gone meanwhile.

@@ -12,7 +12,8 @@ enum RelayProbe {
         let notification = GatewayProbe.notification(
             to: RelayService(form: form).nobody(on: .android), in: LaneID(app: "", host: .android))
         guard case .bisq(let content) = notification.content else { return .unclear(reason: "-") }
-        let request = RelayRequest(notification, content, form: form, below: url.path, peer: peer)
+        let request = RelayRequest(
+            notification, content, on: .android, form: form, below: url.path, peer: peer)
         let head = request.head(authority: url.authority)
         return
             switch await GatewayProbe.exchange(

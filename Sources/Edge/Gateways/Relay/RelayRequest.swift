@@ -16,24 +16,24 @@ struct RelayRequest: Equatable {
     static let hops: UInt32 = 1
 
     init(
-        _ notification: Notification, _ content: BisqContent, form: RelayForm, below base: String = "/",
-        peer: RelayPeer = RelayPeer()
+        _ notification: Notification, _ content: BisqContent, on platform: Platform, form: RelayForm,
+        below base: String = "/", peer: RelayPeer = RelayPeer()
     ) {
         let base = base.hasSuffix("/") ? String(base.dropLast()) : base
-        let isAndroid = notification.lane.host == .android
         switch form {
         case .bisq1:
             method = "GET"
-            target = base + RelayRequest.query(notification, content, isAndroid: isAndroid)
+            target = base + RelayRequest.query(notification, content, on: platform)
             body = []
         case .bisq2:
             method = "POST"
-            target = "\(base)/v1/\(isAndroid ? "fcm" : "apns")/device/\(notification.deviceToken.text)"
+            let service = platform == .android ? "fcm" : "apns"
+            target = "\(base)/v1/\(service)/device/\(notification.deviceToken.text)"
             body = RelayRequest.json(content)
         case .p2p:
             method = ""
             target = notification.id.uuid
-            body = RelayRequest.frame(notification, content, to: peer)
+            body = RelayRequest.frame(notification, content, on: platform, to: peer)
         }
     }
 
@@ -45,16 +45,11 @@ struct RelayRequest: Equatable {
     /// key, so a repetition has it again, also when this node no longer remembers the first one. So has all
     /// the rest of the request.
     private static func frame(
-        _ notification: Notification, _ content: BisqContent, to peer: RelayPeer
+        _ notification: Notification, _ content: BisqContent, on platform: Platform, to peer: RelayPeer
     ) -> [UInt8] {
         var request = MobileNotificationRequest()
         request.uid = notification.id.uuid
-        request.platform =
-            switch notification.lane.host {
-            case .android: .android
-            case .sandbox: .iosDev
-            case _: .ios
-            }
+        request.platform = platform
         request.app = peer.app
         request.deviceToken = notification.deviceToken.text
         request.message = content.message
@@ -74,10 +69,9 @@ struct RelayRequest: Equatable {
     /// Makes the path and query: Bisq 1's parameters in Bisq 1's order, and `mutableContent` where it says
     /// something.
     private static func query(
-        _ notification: Notification, _ content: BisqContent, isAndroid: Bool
+        _ notification: Notification, _ content: BisqContent, on platform: Platform
     ) -> String {
-        let isProduction = notification.lane.host == .ios
-        var query = "/relay?isAndroid=\(isAndroid)&isProduction=\(isProduction)"
+        var query = "/relay?isAndroid=\(platform == .android)&isProduction=\(platform == .ios)"
         query += "&isContentAvailable=\(content.isContentAvailable)&snd=\(content.hasSound)"
         query += "&token=\(Hex.encode(Array(notification.deviceToken.text.utf8)))"
         query += "&msg=\(Hex.encode(Array(content.message.utf8)))"
