@@ -55,11 +55,13 @@ package struct BackupTable: Sendable {
     private static func isRow(_ row: [BackupValue], of table: StoreTable) -> Bool {
         row.count == table.copiedColumns.count
             && zip(row, table.copiedColumns).allSatisfy { value, column in
-                switch (value, column.kind) {
-                case (.text(let text), _) where column.name == "name": PhoneBook.isName(text)
-                case (.integer, .number), (.text, .text), (.text, .sealedText), (.bytes, .bytes): true
-                case (.bytes, .sealedBytes): true
-                case _: false
+                switch (column.kind, value) {
+                case (.number, .integer), (.bytes, .bytes), (.sealedBytes, .bytes): true
+                case (.text, .text(let text)), (.sealedText, .text(let text)):
+                    column.name != "name" || PhoneBook.isName(text)
+                case (.number, _), (.text, _), (.sealedText, _), (.bytes, _), (.sealedBytes, _),
+                    (.database, _):
+                    false
                 }
             }
     }
