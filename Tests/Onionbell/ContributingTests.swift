@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// `CONTRIBUTING.md` and `StyleGuide.md` lead to files that are there, and name all files that a newcomer's change touches.
+/// `README.md`, `CONTRIBUTING.md` and `StyleGuide.md` lead to files that are there, and name all files that a newcomer's change touches.
 @Suite struct ContributingTests {
     private static let root = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "../..").standardized
@@ -31,7 +31,7 @@ import Testing
 
     @Test func whatTheyNameIsThere() {
         var count = 0
-        for page in ["CONTRIBUTING.md", "StyleGuide.md"] {
+        for page in ["README.md", "CONTRIBUTING.md", "StyleGuide.md"] {
             for match in Self.text(page).matches(of: /`((?:Sources|Tests|Deploy|\.ci)\/[A-Za-z0-9_+.\/-]+)/)
             where !match.output.1.contains("NAME") {
                 count += 1

@@ -1,6 +1,8 @@
 import Figures
 
 /// `/metrics`: a report in Prometheus' text format. Each metric is explained in the article `Metrics`.
+///
+/// A new one is a member of ``Report``, which `RelayNode+Report` fills in, a line here and a row in that article.
 package struct MetricsPage {
     var page = MetricsText()
     let report: Report
