@@ -9,7 +9,7 @@ package final class AES256SIV {
     /// the key's set-up.
     private let keyed = CipherContext()
     /// The form and the text of the running call: OpenSSL's SIV takes all at once.
-    // Lent to nobody, as `Stream.output`.
+    // Each access is over at once, as in `Stream`: two cannot overlap, so Swift need not look.
     @exclusivity(unchecked) private var input: [UInt8] = []
 
     /// Bytes that a sealed text has more than its text.

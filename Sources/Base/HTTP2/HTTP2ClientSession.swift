@@ -34,7 +34,7 @@ package enum HTTP2ClientEvent: Sendable {
 /// ``HTTP2Session/takeOutput(into:upTo:)`` and after ``HTTP2Session/connectionLost()``; take the output after
 /// anything else.
 package final class HTTP2ClientSession: HTTP2Session {
-    // Lent to nobody, as `Stream.output`.
+    // Each access is over at once, as in `Stream`: two cannot overlap, so Swift need not look.
     @exclusivity(unchecked) private var events: [HTTP2ClientEvent] = []
     private let kept: [[UInt8]]?
 

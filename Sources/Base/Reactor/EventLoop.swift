@@ -75,7 +75,7 @@ final class LoopExecutor: SerialExecutor, @unchecked Sendable {
     /// not know Swift's.)
     private let waiting = Mutex(Waiting())
     private var spare: [UnownedJob] = []
-    // Lent to nobody, as `Stream.output`.
+    // Each access is over at once, as in `Stream`: two cannot overlap, so Swift need not look.
     @exclusivity(unchecked) fileprivate var turns = LoopTurns()
     /// The waits, asked after each event. Empty but for tests.
     var waits: [Wait] = []

@@ -44,8 +44,8 @@ extension StreamHandler {
 /// producing, or ``pauseReading()``, above a bound of its own.
 @EventLoop
 package final class Stream {
-    // What is unchecked here is accessed for an instant each time, and lent to nobody (``withOutput(_:)``): no two accesses
-    // can overlap, which Swift would look for at each of them.
+    // What is unchecked here is accessed for an instant each time, and no closure gets it in its place: see
+    // ``withOutput(_:)``. So no two accesses can overlap, which Swift would look for at each of them.
     @exclusivity(unchecked) package weak var handler: (any StreamHandler)?
     @exclusivity(unchecked) package private(set) var isOpen = true
 

@@ -9,7 +9,7 @@ package final class DoorCounter {
     package let name: String
     /// The door's place in the order in which they were made.
     let index: Int
-    // Lent to nobody, as `Stream.output`.
+    // Each access is over at once, as in `Stream`: two cannot overlap, so Swift need not look.
     @exclusivity(unchecked) package private(set) var figures = DoorFigures()
 
     init(name: String, index: Int) {

@@ -30,7 +30,7 @@ package protocol Gateway: AnyObject {
     /// Sends one notification. `completion` is called exactly once, after `send` has returned, with what became of it.
     func send(_ notification: Notification, completion: @escaping @EventLoop (Outcome) -> Void)
 
-    /// The time, as the service said it last.
+    /// The time, as the service said it last; `nil`: its answers carry none.
     var timeTold: ToldTime? { get }
 
     /// The figures of its connections that the operator may see.
@@ -38,6 +38,5 @@ package protocol Gateway: AnyObject {
 }
 
 extension Gateway {
-    /// One that hears nothing of it.
     package var timeTold: ToldTime? { nil }
 }

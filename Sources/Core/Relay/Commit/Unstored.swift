@@ -127,7 +127,7 @@ struct Unstored: Sendable {
 
 /// How long a sender that awaits the outcome may be left without a receipt.
 package enum Patience: Sendable {
-    /// The notification is stored first.
+    /// The sender is answered only after the commit.
     case none
     /// ``Pipeline/shortWindow`` at most.
     case short

@@ -163,7 +163,7 @@ final class Circuit {
     let number: Int
     /// TLS handshakes of an address.
     var handshakes = Rate.Use()
-    // Lent to nobody, as `Stream.output`.
+    // Each access is over at once, as in `Stream`: two cannot overlap, so Swift need not look.
     @exclusivity(unchecked) fileprivate(set) var account: CircuitAccount
     private let circuits: Circuits
     /// Whether the circuit is read no further until the timer ends.

@@ -70,7 +70,7 @@ class DoorConnection: StreamHandler {
     }
 
     private let stream: Stream
-    // Lent to nobody, as `Stream.output`.
+    // Each access is over at once, as in `Stream`: two cannot overlap, so Swift need not look.
     @exclusivity(unchecked) private unowned var places: Places
     private let arrival: Arrival
     private let limits: Limits

@@ -33,7 +33,7 @@ final class HTTPConnection: DoorConnection {
     private unowned let server: HTTPServer
     private let isProxy: Bool
     private let isSecure: Bool
-    // Lent to nobody, as `Stream.output`.
+    // Each access is over at once, as in `Stream`: two cannot overlap, so Swift need not look.
     @exclusivity(unchecked) private var decoder: HTTPRequestDecoder
     @exclusivity(unchecked) private var standing = HTTPRequestDecoder.Standing()
     private var turn = Turn.waiting

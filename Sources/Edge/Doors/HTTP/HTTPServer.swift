@@ -52,7 +52,7 @@ package final class HTTPServer {
     /// Takes over a request that is answered piece by piece, or with one answer all the same.
     package typealias Opening = @EventLoop (LiveAnswer) -> Void
 
-    // Lent to nobody, as `Stream.output`.
+    // Each access is over at once, as in `Stream`: two cannot overlap, so Swift need not look.
     @exclusivity(unchecked) package internal(set) var counters = Counters()
     let settings: Settings
     /// The limits of each connection.

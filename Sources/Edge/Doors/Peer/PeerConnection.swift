@@ -15,7 +15,7 @@ final class PeerConnection: DoorConnection {
     static let requestsPerTurn = 64
 
     private unowned let door: PeerDoor
-    // Lent to nobody, as `Stream.output`.
+    // Each access is over at once, as in `Stream`: two cannot overlap, so Swift need not look.
     @exclusivity(unchecked) private var session: PeerSession
     /// Requests submitted whose first receipt is still to come.
     private var unanswered = 0

@@ -14,7 +14,7 @@ package final class APNsGateway: LinkedGateway {
     private let tokens: ProviderTokens?
     private let log: Logger
     private let later = Later()
-    // Lent to nobody, as `Stream.output`.
+    // Each access is over at once, as in `Stream`: two cannot overlap, so Swift need not look.
     @exclusivity(unchecked) private var heads: APNsHeads
     static let suspicious = ["BadDeviceToken", "DeviceTokenNotForTopic"]
     static var nobody: DeviceToken { .hexadecimalOfNobody }

@@ -6,7 +6,7 @@ import Relay
 /// The provider token of an app, signed when it is due and shared by both hosts and all their connections.
 @EventLoop
 final class ProviderTokens {
-    // Lent to nobody, as `Stream.output`.
+    // Each access is over at once, as in `Stream`: two cannot overlap, so Swift need not look.
     @exclusivity(unchecked) private(set) var life = ProviderTokenLife()
     private var key: ProviderKey
     private var authorization = ""

@@ -29,7 +29,7 @@ final class GatewayConnection {
     private let timer = Timer()
     private var plain: [UInt8] = []
 
-    // Lent to nobody, as `Stream.output`.
+    // Each access is over at once, as in `Stream`: two cannot overlap, so Swift need not look.
     @exclusivity(unchecked) private var pending = PendingRequests()
     private var goAwayWord: String?
 

@@ -18,7 +18,7 @@ final class Backlog {
     let sharing: Sharing?
 
     /// The numbers of the rows that are handed out, and still in the backlog.
-    // Lent to nobody, as `Stream.output`.
+    // Each access is over at once, as in `Stream`: two cannot overlap, so Swift need not look.
     @exclusivity(unchecked) private(set) var claimed: Set<Int64> = []
     /// The claimed numbers that the running commit takes away.
     private var left: [Int64] = []

@@ -11,7 +11,7 @@ final class Identities {
     /// The store's part that other nodes use; `nil`: nobody else adds any identity, and ``known`` has them
     /// all.
     private let sharing: Sharing?
-    // Lent to nobody, as `Stream.output`.
+    // Each access is over at once, as in `Stream`: two cannot overlap, so Swift need not look.
     @exclusivity(unchecked) private var known = KnownIdentities()
     private var filter = IdentityFilter()
     private var hasFilter = false

@@ -25,7 +25,7 @@ final class Store {
     let backlog: Backlog
     let wishes: GatewayWishes
     /// The numbers of the rows that the running commit takes away: together, since most follow one another.
-    // Lent to nobody, as `Stream.output`.
+    // Each access is over at once, as in `Stream`: two cannot overlap, so Swift need not look.
     @exclusivity(unchecked) private var delivered: [Int64] = []
     /// The next sequence number: higher than that of every row and identity still there.
     private(set) var nextSequence: Int64 = 1
