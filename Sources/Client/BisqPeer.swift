@@ -9,7 +9,7 @@ package final class BisqPeer {
     /// A hook for tests: called with every request that any peer of this process sends.
     package static var onPost: (@EventLoop (MobileNotificationRequest) -> Void)?
 
-    /// Called with every response, in addition to whoever waits for it. While it is set, responses that nobody waits
+    /// Called with every response, also with one that a caller waits for. While this is set, responses that nobody waits
     /// for are not kept.
     package var onResponse: (@EventLoop (MobileNotificationResponse) -> Void)?
 

@@ -42,7 +42,8 @@ package final class WebSocket: StreamHandler {
     package var onText: (@EventLoop (String) -> Void)?
     /// Called when the socket is over, not by ``close()``.
     package var onEnd: (@EventLoop () -> Void)?
-    /// Called with each ping that comes: whoever sets this answers it by ``pong(_:)``, at his own time.
+    /// Called with each ping that comes; the owner of this callback answers by ``pong(_:)``, at a time of its
+    /// own.
     package var onPing: (@EventLoop ([UInt8]) -> Void)?
     /// Called with each answer to a ping.
     package var onPong: (@EventLoop ([UInt8]) -> Void)?

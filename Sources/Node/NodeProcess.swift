@@ -95,7 +95,7 @@ package enum NodeProcess {
 @EventLoop
 private final class NodeLife {
     private(set) var isStopping = false
-    /// Why it has to stop, where nobody has asked for it.
+    /// The fault for which the node has to stop, where nobody has asked for it.
     private var fault: NodeError?
     private let start: NodeStart
     private let service: ServiceManager

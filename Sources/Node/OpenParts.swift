@@ -16,7 +16,7 @@ final class OpenParts {
         case owner
     }
 
-    /// Closes a part; it is told what the stop has taken so far.
+    /// Closes a part; `passed` is the time that the stop has taken so far.
     typealias Close = @EventLoop (_ passed: Duration) async -> Void
 
     private var parts: [(stage: Stage, close: Close)] = []

@@ -27,8 +27,8 @@ final class ServiceManager {
         timer.action = { [unowned self] in beat() }
     }
 
-    /// Whether somebody starts the node again when it ends with a failure: systemd, or whoever runs a container, whose first
-    /// process the node is.
+    /// Whether somebody starts the node again when it ends with a failure: systemd, or the runtime of a container, whose
+    /// first process the node is.
     nonisolated static func isSupervised(notifySocket: String?, processID: pid_t) -> Bool {
         processID == 1 || notifySocket?.isEmpty == false
     }

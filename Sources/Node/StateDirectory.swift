@@ -38,7 +38,7 @@ package struct StateDirectory: ~Copyable {
         access(history, F_OK) == 0 && access(outbox, F_OK) != 0 && access(outbox + ".saved", F_OK) != 0
     }
 
-    /// All that the node needs of it again after a start.
+    /// The names of all files and directories in it that the node needs again after a start.
     package static let names = [
         "console-owner", "digest-key", "history", "lock", "onion-key", "outbox.sqlite", "outbox.sqlite.saved",
         "outbox.sqlite-run", "outbox.sqlite-shm", "outbox.sqlite-wal", "peers",

@@ -103,7 +103,8 @@ enum HTTPVersion {
 }
 
 extension UInt8 {
-    /// `unreserved` or `sub-delims` of RFC 3986: what the name of a host is made of, beside `%`.
+    /// Whether the byte is one of `unreserved` or `sub-delims` (RFC 3986), of which the name of a host is made, beside
+    /// `%`.
     fileprivate var isNameByte: Bool {
         switch self {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

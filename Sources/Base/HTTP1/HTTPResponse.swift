@@ -28,7 +28,7 @@ package struct HTTPResponse: Equatable, Sendable {
         self.init(status: fault.status, text: fault.description, isKeptAlive: false)
     }
 
-    /// Goes out before the body of a request that expects it.
+    /// The interim answer 100, for a client that waits for it before it sends a body.
     package static let goOn = Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)
 
     /// Appends the answer as a server sends it, with its length and whether the connection stays.

@@ -15,10 +15,10 @@ package class HTTP2Session {
     private(set) final var handle: OpaquePointer!
     /// The stream objects, as many as were ever open at once; nghttp2 holds a pointer to each open one, as
     /// the stream's user data.
-    // These two are lent to nobody, as `Stream.output`.
+    // No closure holds these two inout, so exclusivity needs no check at run time.
     @exclusivity(unchecked) private var streams: [HTTP2Stream] = []
     @exclusivity(unchecked) private var spareStreams: [HTTP2Stream] = []
-    /// The peer's fault, once it was sent to it.
+    /// The peer's fault, once it has been sent to the peer.
     private var fault: HTTP2Error?
     private(set) final var hasEnded = false
     /// The code with which nghttp2 could take nothing more from us, as for want of memory. The connection ends with the

@@ -52,8 +52,7 @@ enum SessionCallbacks {
     }
 }
 
-/// Calls `body` with the session that a callback's pointer means: whoever calls nghttp2 holds the session
-/// meanwhile.
+/// Calls `body` with the session that a callback's pointer means: the caller of nghttp2 holds the session meanwhile.
 private func withSession(_ owner: UnsafeMutableRawPointer?, _ body: (HTTP2Session) -> Void) {
     guard let owner else { return }
     Unmanaged<HTTP2Session>.fromOpaque(owner)._withUnsafeGuaranteedRef(body)

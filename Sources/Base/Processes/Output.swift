@@ -6,7 +6,7 @@ package func printError(_ line: String) {
     text.withUTF8 { _ = write(STDERR_FILENO, $0.baseAddress, $0.count) }
 }
 
-/// Says what is being done, for whoever waits at a terminal.
+/// Says what is being done, for a person who waits at a terminal.
 package func printProgress(_ words: String) {
     if isatty(STDERR_FILENO) == 1 { printError("onionbell: \(words) ...") }
 }

@@ -130,7 +130,7 @@ package struct SOCKS5Credentials: Equatable, Sendable {
 /// Send ``greeting``, then do what ``receive(_:)`` says with each piece of what comes back.
 package struct SOCKS5Handshake {
     package enum Step: Equatable {
-        /// Nothing to do until more comes.
+        /// There is nothing to do until more bytes come.
         case wait
         case send([UInt8])
         /// The connection stands; these bytes came over it already.

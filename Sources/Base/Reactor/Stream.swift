@@ -5,7 +5,7 @@ import Glibc
 package enum StreamEnd: Error, Equatable, CustomStringConvertible {
     /// The peer has sent its last byte. What it sent before was handed over.
     case closedByPeer
-    /// Nothing came for ``Stream/idleTimeout``.
+    /// The peer sent nothing for ``Stream/idleTimeout``.
     case idle
     /// The peer has taken nothing of what waits for it for ``Stream/sendTimeout``.
     case peerReadsNothing

@@ -11,7 +11,7 @@ package final class MailboxSession {
         case closed
         /// The connection broke.
         case lost
-        /// Nothing came for this time.
+        /// The node sent nothing for this time.
         case silent(after: Duration)
         /// The bytes are not ntfy's.
         case unreadable

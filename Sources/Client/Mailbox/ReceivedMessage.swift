@@ -1,7 +1,7 @@
 import Encodings
 import JSONCoding
 
-/// A message as a reader of a mailbox shows it, whoever sent it: Bisq 1, Bisq 2, or the node itself.
+/// A message as a reader of a mailbox shows it, from Bisq 1, Bisq 2 or the node itself.
 ///
 /// It takes more than the phones' apps do: a field that is missing is empty, and a kind that is new is ``Kind/general``.
 package struct ReceivedMessage: Equatable, Sendable {

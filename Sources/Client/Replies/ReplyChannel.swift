@@ -33,8 +33,8 @@ package struct ReplyChannel: Sendable {
         }
     }
 
-    /// 32 letters, digits, `-` and `_`: whoever knows it, the mailbox's address and the node can fetch what waits, not
-    /// open it.
+    /// The channel's id: 32 letters, digits, `-` and `_`. A reader that knows it, the mailbox's address and the node can
+    /// fetch what waits, not open it.
     package let id: String
     private let key: Secret
 

@@ -283,7 +283,7 @@ package struct OnionReport: Equatable, Sendable {
         invited.map { "private: only \(Words.count($0, of: "invited peer")) can reach it" }
     }
     package var isPublished = false
-    /// One of ``states``.
+    /// The onion service's state: one of ``states``.
     package var state = "connecting"
     /// The state of the onion service, in words.
     package var sentence = ""

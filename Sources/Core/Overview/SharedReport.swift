@@ -57,7 +57,7 @@ extension Report {
         var alive: Int { max(1, nodes.count(where: \.isAlive)) }
     }
 
-    /// No shard is without an owner for longer, since a lease ends after 8 seconds.
+    /// The longest time without an owner that is usual for a shard: a lease ends after 8 seconds.
     static let ownerlessWarning = Duration.seconds(30)
     /// A node commits every 2 seconds at least, and sends nothing more after 6.
     static let leaseWarning = Duration.seconds(5)
@@ -158,7 +158,7 @@ extension MetricsPage {
 }
 
 extension StatusPage {
-    /// Nothing where the store is a file.
+    /// The section about the nodes that share the store; empty where the store is a file.
     var shared: Markup {
         guard let shared = report.shared else { return "" }
         let rows = shared.nodes.map { node -> Markup in

@@ -1,7 +1,7 @@
 import Figures
 
-/// The plots over time. The bars are boxes and no drawings: they are there where a browser shows no SVG too, and each tells
-/// its values to whoever points at it.
+/// The plots over time. The bars are boxes and no drawings: they are there where a browser shows no SVG too, and each
+/// shows its values under the pointer.
 extension StatusPage {
     /// Health in each quarter of an hour of the last day.
     var strip: Markup {

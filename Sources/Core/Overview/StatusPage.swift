@@ -6,7 +6,7 @@ import Relay
 package struct StatusPage {
     /// The page's only style; the page's policy names its digest.
     package static var style: String { StatusStyle.css }
-    /// The text of its script.
+    /// The text of the page's script.
     package static var script: String { StatusScript.text }
 
     let report: Report

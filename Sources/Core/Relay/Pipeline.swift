@@ -1,6 +1,6 @@
-/// The core between doors and gateways: checks, admits, hands over to the outbox, decides what is sent when, what an answer
-/// means, and what each sender hears. No I/O, no clock: events come in, and whoever brings one carries out the effects that
-/// it has (``takeEffects(into:)``).
+/// The core between doors and gateways: checks, admits, hands over to the outbox, decides what is sent when, what an
+/// answer means, and what each sender hears. No I/O, no clock: events come in, and the caller that brings one carries out
+/// the effects that it has (``takeEffects(into:)``).
 ///
 /// It can't be copied: a copy of its tables for each question would cost more than the answer.
 package struct Pipeline: ~Copyable, Sendable {
@@ -87,7 +87,7 @@ package struct Pipeline: ~Copyable, Sendable {
     // Time.
     var wallClock = WallClock()
     var housekeepingAt = Int64.max
-    /// No later than the first of the lanes' times.
+    /// The time of the next look at the lanes, no later than the first of theirs.
     var lanesWakeAt = Int64.max
 
     // Stopping.

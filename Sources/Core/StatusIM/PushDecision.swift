@@ -2,7 +2,7 @@ import Encodings
 
 /// The decision about an entry, before any gateway is asked.
 package enum PushDecision: Equatable, Sendable {
-    /// Nothing is sent, and the sender gets this.
+    /// No push is sent, and the sender gets this result.
     case answered(PushResult)
     case send(Registration)
 
@@ -25,7 +25,7 @@ package enum PushDecision: Equatable, Sendable {
 }
 
 extension Registration {
-    /// Whether the owner of the phone wants a push for it.
+    /// Whether the owner of the phone wants a push for this entry.
     fileprivate func lets(_ entry: PushEntry) -> Bool {
         switch entry.type {
         case 1:

@@ -15,7 +15,7 @@ package enum Message: Hashable, Sendable {
     case replyResponse(MobileNotificationResponse)
     case replyFetch(MobileReplyFetch)
     case replies(MobileReplies)
-    /// One of Bisq's messages that has no use here.
+    /// A message of Bisq's that has no use here.
     case swallowed(SwallowedMessage)
     /// A number that neither Bisq nor this protocol resolves: not in the schema, or there but retired.
     case unknown(number: Int32)
@@ -89,7 +89,7 @@ package struct Envelope: Hashable, Sendable {
 }
 
 extension [UInt8] {
-    /// Takes the bytes, which are no longer here: whoever goes on with them appends in place.
+    /// Moves the bytes out, so that the caller is their only owner and appends in place.
     mutating func taken() -> [UInt8] {
         var bytes: [UInt8] = []
         swap(&bytes, &self)

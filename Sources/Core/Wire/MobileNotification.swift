@@ -5,7 +5,7 @@ package struct MobileNotificationRequest: Hashable, Sendable {
     static let number: UInt32 = 1001
 
     @ByteText package var uid = ""
-    /// A claim, for the network's own use. Never stored.
+    /// The address that the sender claims to have, for the network's own use. Never stored.
     package var senderNodeAddress: NodeAddress?
     /// The number as sent; ``Platform`` if it is known.
     package var platformNumber: Int32 = 0

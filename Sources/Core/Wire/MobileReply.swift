@@ -1,6 +1,6 @@
 import Encodings
 
-/// Asks the node to hold one reply for whoever fetches it. Its fields are explained in `onionbell.proto`.
+/// The request to hold one reply until it is fetched. Its fields are explained in `onionbell.proto`.
 package struct MobileReplyRequest: Hashable, Sendable {
     static let number: UInt32 = 1003
     /// The number of its answer, a ``MobileNotificationResponse`` (`MobileReplyResponse` in `onionbell.proto`).
@@ -53,7 +53,7 @@ package struct MobileReplies: Hashable, Sendable {
 
     @ByteText package var requestUid = ""
     package var replies: [Reply] = []
-    /// Empty: these are all.
+    /// The reason why there are no replies to be had; empty: these are all.
     @ByteText package var reason = ""
 
     package init() {}

@@ -13,7 +13,7 @@ package enum PeerClose: String, CaseIterable, Sendable {
     case requestedByPeer = "requested_by_peer"
     case mandatoryCapabilityMissing = "mandatory_capability_missing"
     case senderAddressChanged = "sender_address_changed"
-    /// Nothing came for too long.
+    /// The peer sent nothing for too long.
     case idle = "idle"
     /// A frame was begun and not ended in time.
     case frameTimeout = "frame_timeout"

@@ -196,7 +196,7 @@ package struct PeerSession {
 }
 
 extension Message {
-    /// Whether Bisq, or this protocol, has a handler for it.
+    /// Whether Bisq, or this protocol, has a handler for the message.
     fileprivate var isResolved: Bool {
         switch self {
         case .unknown, .missing, .nestedBundle: false

@@ -25,7 +25,7 @@ package struct PeerTurn {
 
     package init() {}
 
-    /// Takes the request, which is no longer here.
+    /// Moves the request out of the turn.
     package mutating func takeRequest(at index: Int) -> MobileNotificationRequest {
         var request = MobileNotificationRequest()
         swap(&request, &requests[index])

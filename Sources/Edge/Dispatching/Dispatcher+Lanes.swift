@@ -112,7 +112,7 @@ extension Dispatcher {
         return count
     }
 
-    /// Asks all who may know the time. Whoever serves an origin is a stranger's choice, and is not asked.
+    /// Asks all who may know the time. The server of an origin is a stranger's choice, and is not asked.
     func hearTheTime() {
         var told = [torTime?()]
         for lane in gateways.indices where !pipeline.lanes[lane].id.host.isOrigin {

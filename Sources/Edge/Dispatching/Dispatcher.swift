@@ -25,7 +25,7 @@ package final class Dispatcher {
     /// Returns the time as tor knows it.
     package var torTime: (@EventLoop () -> ToldTime?)?
 
-    // These are lent to nobody, as `Stream.output`: the core calls nothing that could come back here.
+    // The core calls nothing that could come back here, so exclusivity needs no check at run time.
     @exclusivity(unchecked) var pipeline: Pipeline
     @exclusivity(unchecked) var tally = Tally()
     @exclusivity(unchecked) private var replies = Replies()

@@ -16,7 +16,7 @@ package final class OnionPresence {
     package private(set) var address: OnionAddress?
     /// The place at which tor takes SOCKS connections, while there is a tor that does.
     package var socks: Endpoint? { attachment?.socks }
-    /// The figures of tor and the service, for whoever shows them.
+    /// The figures of tor and the service, as the report shows them.
     package var figures: TorFigures {
         var figures = counted
         figures.isConnected = attachment != nil
@@ -50,7 +50,7 @@ package final class OnionPresence {
 
     /// The reason why the watch over a published service ends.
     enum Loss {
-        /// Nothing is amiss: tor is to have it in another form, or has read its configuration anew.
+        /// Nothing is amiss: tor is to have the service in another form, or has read its configuration anew.
         case form
         case connection(ControlError)
         /// Tor answers, but something is amiss, and this step is to be done about it.

@@ -9,7 +9,7 @@ final class SimulatedConnection: StreamHandler {
     var facts: ConnectionFacts
     private let stream: Stream
     private let tls: TLSSession
-    /// Holds this connection, and outlives it.
+    /// The simulator, which holds this connection and outlives it.
     private unowned let simulator: GatewaySimulator
     private var http2: HTTP2ServerSession?
     private var http1: HTTPRequestDecoder?

@@ -5,7 +5,8 @@ import HTTP1
 import Logging
 import Reactor
 
-/// The console of a node: its listeners, the link for whoever has none yet, and what is written down of its owner.
+/// The console of a node: its listeners, the link for an owner who has not entered yet, and what is written down of its
+/// owner.
 ///
 /// As long as the node has no owner, the file `console-link` has a link that is renewed before it ends, and the one before it
 /// is not good any more. With the owner the timer stops and the file goes.

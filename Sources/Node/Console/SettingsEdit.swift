@@ -39,7 +39,7 @@ enum SettingsEdit {
         /// `apps[1].targets`
         let key: String
         let name: String
-        /// The mapping that has it; `nil`: the file's own, or one that is not there.
+        /// The mapping that has the key; `nil`: the file's own, or one that is not there.
         let holder: YAMLNode?
         /// The line of the mapping, in the file; empty for the file's own.
         let section: String

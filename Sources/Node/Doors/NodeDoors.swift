@@ -14,7 +14,7 @@ final class NodeDoors {
     let circuits: Circuits
     /// The room for the buffers of all doors' connections.
     let room: BufferRoom
-    /// The virtual ports that lead to them.
+    /// The virtual ports that lead to the doors.
     let ports: [VirtualPort]
     private let own: OwnDoors
     /// The circuits that tor was asked to close.

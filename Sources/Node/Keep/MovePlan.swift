@@ -5,11 +5,11 @@ import Processes
 struct MovePlan: Sendable {
     /// The fate of the settings.
     enum Fate: String {
-        /// The backup's are taken.
+        /// The backup's settings are taken.
         case taken
         /// The settings are the same already.
         case same
-        /// The owner wants to keep those that are here.
+        /// The owner wants to keep the settings that are here.
         case kept
         /// This user may not write the file, or the backup's don't fit here.
         case left
@@ -18,10 +18,10 @@ struct MovePlan: Sendable {
     /// The backup with the settings as they are to be written.
     private(set) var backup: NodeBackup
     private let fate: Fate
-    /// Why they are left.
+    /// The reason why the settings are left as they are.
     private let reason: String?
     private let diff: [TextDiff.Line]
-    /// Credentials that somebody else has to put there.
+    /// The credentials that another user has to put in their places.
     private let closed: [String]
     var isStaged = false
 

@@ -75,7 +75,7 @@ extension NodeBackup {
 
         func path(of name: String) -> String { name.hasPrefix("/") ? name : "\(directory)/\(name)" }
 
-        /// Whether a file lies below the settings' directory and in the open. Whoever made a backup may have named any
+        /// Whether a file lies below the settings' directory and in the open. The maker of a backup may have named any
         /// file of the user's, such as `~/.profile`.
         func isBeside(_ name: String) -> Bool {
             !name.hasPrefix("/")

@@ -102,7 +102,7 @@ package struct NodeBackup: Sendable {
         return text
     }
 
-    /// Reads a backup. Whoever has the passphrase may have written it: everything is looked at.
+    /// Reads a backup. Anyone who has the passphrase may have written it: everything is looked at.
     init(text: [UInt8]) throws(Fault) {
         guard let json = try? JSON(text, maximumDepth: 3), let version = json[NodeBackup.head]?.integer
         else {

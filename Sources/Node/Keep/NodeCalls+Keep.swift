@@ -171,7 +171,7 @@ extension NodeCalls {
 private struct WantedMove: Sendable {
     let file: [UInt8]
     let passphrase: Secret
-    /// Nothing is changed: the answer says what would be.
+    /// Whether nothing is changed, and the answer says what would be.
     let isLook: Bool
     let hasOldStopped: Bool
     let keepsSettings: Bool

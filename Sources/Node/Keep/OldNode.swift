@@ -9,7 +9,7 @@ enum OldNode: Equatable {
     /// Directories have its descriptor: it runs, or ran within the last three hours.
     case published
     case absent
-    /// Nobody could be asked; why.
+    /// Nobody could be asked, for this reason.
     case unknown(String)
 
     /// The longest time for a circuit of its own to the address.

@@ -2,7 +2,7 @@ import Glibc
 import Reactor
 import Synchronization
 
-/// Lines on their way to a descriptor that may not be read: whoever writes a line never waits.
+/// Lines on their way to a descriptor that may not be read: the writer of a line never waits.
 ///
 /// A thread of its own does the writing. What it has not written yet is held, up to ``capacity`` bytes; lines beyond
 /// that are lost and counted, and a line says how many as soon as there is room again.

@@ -4,7 +4,7 @@ import Reactor
 import Relay
 
 extension RelayNode {
-    /// Returns who shares the node's database, for whoever looks.
+    /// Returns the part of the report about the nodes that share the database.
     func sharedReport(at report: Report) -> Report.Shared? {
         let dispatcher = store.dispatcher
         guard let sharing = dispatcher.sharing else { return nil }

@@ -23,7 +23,7 @@ package enum ConsolePlace: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// No browser finds it by what is written here.
+    /// Whether a browser can't find the console by what is written here.
     var needsOrigin: Bool {
         switch self {
         case .local(.unix), .https: true

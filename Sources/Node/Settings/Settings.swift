@@ -8,7 +8,7 @@ import Wire
 
 /// Everything an operator can set, checked. `Deploy/onionbell.yaml` explains each key.
 package struct Settings: Sendable {
-    /// The path at which the package installs it.
+    /// The path at which the package installs the settings file.
     package static let standardFile = "/etc/onionbell/onionbell.yaml"
     package static let standardStateDirectory = "/var/lib/onionbell"
 

@@ -15,7 +15,7 @@ extension Settings {
         /// The listener of a platform's proxy.
         package struct Proxied: Sendable {
             package var listen: Endpoint
-            /// Whether the proxy has asked for the login, and whoever comes by it has entered.
+            /// Whether the proxy asks for the login, so that all its clients have entered.
             package var isTrusted = false
             /// The addresses that may connect; empty: everybody may who can.
             package var from: [NetworkAddress.Range] = []

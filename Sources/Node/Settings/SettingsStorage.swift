@@ -24,7 +24,7 @@ extension Settings {
             return !authority[..<user].contains(UInt8(ascii: ":"))
         }
 
-        /// The faults that libpq finds in it.
+        /// The faults that libpq finds in the URL.
         var faults: [SettingsFault] {
             guard !url.isEmpty else { return [] }
             do throws(PostgreSQLError) {
@@ -62,8 +62,8 @@ extension Settings {
 }
 
 extension StateDirectory {
-    /// Returns bytes that no other state directory has: it tells the leases of nodes apart. Whoever holds the lock of this
-    /// one, as the node does, is the only one with it. After a start of the machine it is another one.
+    /// Returns bytes that no other state directory has: they tell the leases of nodes apart. Only the holder of this
+    /// directory's lock, as the node is, may use them. After a start of the machine they are others.
     static func identity(of path: String) throws(NodeError) -> [UInt8] {
         var status = stat()
         guard stat(path + "/lock", &status) == 0 else {

@@ -24,7 +24,7 @@ package struct CredentialFiles: Equatable, Sendable {
         }
     }
 
-    /// The contents of the files when they were looked at: whoever has them needs to read nothing more.
+    /// The contents of the files when they were looked at: their user needs to read nothing more.
     struct Contents: Sendable {
         fileprivate var files: [String: Result<[UInt8], SystemError>] = [:]
 
@@ -46,7 +46,7 @@ package struct CredentialFiles: Equatable, Sendable {
 
     let paths: [String]
     private(set) var stamps: [Stamp?]
-    /// The digests of their contents; `nil` for one that can't be read.
+    /// The digests of the files' contents; `nil` for a file that can't be read.
     private var digests: [[UInt8]?]
 
     init(_ paths: [String]) {

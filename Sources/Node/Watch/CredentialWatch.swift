@@ -15,7 +15,7 @@ final class CredentialWatch {
         let name: String
         /// The files as they were when they were read last.
         var files: CredentialFiles
-        /// Hands them to the app's gateways.
+        /// Hands the files' contents to the app's gateways.
         let reload: Reload
         fileprivate var latest: [CredentialFiles.Stamp?]
         fileprivate var fault: String?
@@ -66,7 +66,7 @@ final class CredentialWatch {
         timer.stop()
     }
 
-    /// Looks at once, and waits for nothing to settle: whoever asks has finished writing.
+    /// Looks at once, and waits for nothing to settle: the caller has finished writing.
     func lookNow() async { await look(isUrgent: true) }
 
     /// Returns why the files of an app as they are now were not taken; `nil` if they were.

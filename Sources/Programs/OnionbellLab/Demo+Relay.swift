@@ -4,8 +4,8 @@ import Processes
 import Reactor
 import Wire
 
-/// The way of whoever has neither Apple's nor Google's credentials: an unmodified Bisq 1, a node that hands on, and Bisq's
-/// relay, simulated behind an onion address.
+/// The demo without credentials of Apple or Google: an unmodified Bisq 1, a node that hands on, and Bisq's relay,
+/// simulated behind an onion address.
 extension Demo {
     private static let bisqsRelay = "bisqpushv56wo32w2dv7xacvvcrnow6gud5vkvftwsgevczmspzvqgad.onion"
 

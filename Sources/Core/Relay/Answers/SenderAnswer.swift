@@ -5,9 +5,9 @@ import Encodings
 package enum SenderAnswer: Equatable, Sendable {
     package enum Progress: Equatable, Sendable {
         case stored
-        /// Stored: whoever heard otherwise would send it elsewhere as well.
+        /// Stored: a sender that heard otherwise would send the notification elsewhere as well.
         case held(reason: String)
-        /// Stored where the phone fetches it.
+        /// The notification is stored where the phone fetches it.
         case kept
         case delivered
     }
@@ -20,11 +20,11 @@ package enum SenderAnswer: Equatable, Sendable {
         package let detail: String?
     }
 
-    /// The node or the gateway has it.
+    /// The node or the gateway has the notification.
     case taken(Progress)
-    /// Nothing was stored.
+    /// The notification was not stored: the sender may retry.
     case later(Busy)
-    /// Nothing more will happen.
+    /// The notification is over, undelivered.
     case failed(Failure)
 }
 

@@ -3,7 +3,7 @@ import Encodings
 /// A notification on its way into the outbox.
 package struct StoreRequest: Equatable, Sendable {
     package enum Place: Equatable, Sendable {
-        /// Whether this node sends it.
+        /// Whether this node sends the notification.
         package var isHere: Bool { if case .elsewhere = self { false } else { true } }
 
         /// The notification is in memory as well, and is there after a start.
@@ -145,7 +145,7 @@ package struct OutboxContent: Equatable, Sendable {
     package var shards = Shards.all
     /// The rows that this node had when it was killed, or that it has taken over meanwhile.
     package var takenOver: TakeOver?
-    /// Nothing has a higher number.
+    /// The highest number that anything has, or a higher one.
     package var lastSequence: Int64
 
     package init(
@@ -188,7 +188,7 @@ package protocol Outbox: Sendable {
 
 /// Why the outbox did nothing. Nothing of the commit took effect.
 package enum OutboxError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// No room on the disk. Mends itself when there is room again.
+    /// The disk is full. The outbox works again when there is room.
     case full
     case failed(String)
     /// The store is as it was before: what it has answered for since may be lost. Later commits succeed.

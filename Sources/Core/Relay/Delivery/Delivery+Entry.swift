@@ -45,7 +45,7 @@ extension Delivery {
         var isUrgent: Bool
         /// Whether the outbox has it in its backlog, or will.
         var isShelved = false
-        /// Whether another node sends it.
+        /// Whether another node sends the notification.
         var isElsewhere = false
         var state = State.storing
         var writing = Writing.first

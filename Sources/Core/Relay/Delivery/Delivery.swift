@@ -283,8 +283,8 @@ struct Delivery: Sendable {
 
     func notBefore(of token: Digest) -> Int64 { queues[token]?.notBefore ?? 0 }
 
-    /// Removes from a lane the entries that left it unsent. They may come again under their numbers, and must not be taken
-    /// for what they were before.
+    /// Removes from a lane the entries that left it unsent. The outbox may hand them out anew under their numbers, and
+    /// they must not be taken for what they were before.
     mutating func forgetPostponed(in lane: Int) {
         let entries = entries
         lanes[lane].postponed.keep { entries[$0.slot].isPostponed($0.sequence, in: lane) }

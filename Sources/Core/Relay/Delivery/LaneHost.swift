@@ -6,8 +6,8 @@ import Encodings
 /// Up to 15 bytes of it need no memory of their own.
 package struct LaneHost: Hashable, Sendable, CustomStringConvertible {
     package let name: String
-    /// Whether the host was chosen by whoever made the address: its lane comes with the first notification,
-    /// goes when it has been idle for a while, and its name is shown to nobody.
+    /// Whether the host was chosen by the maker of an address: its lane comes with the first notification, goes when it
+    /// has been idle for a while, and its name is shown to nobody.
     package let isOrigin: Bool
     /// Whether the host is the service's usual one: most are, and no text has to be compared.
     private let isProduction: Bool

@@ -7,7 +7,7 @@ struct LaneWindow: Equatable, Sendable {
     /// Monotonic nanoseconds at which a ramp began; `nil`: there is none.
     private var rampBegan: Int64?
 
-    /// No connection takes more.
+    /// The size at which a ramp is over: no connection takes more.
     static let full = 1024
     static let first = 3
     static let doubling: Duration = .seconds(7)

@@ -8,9 +8,9 @@ extension Pipeline {
         case load([Int64])
         /// The notification came to its end without being sent, or waits for the clock.
         case ended
-        /// Nothing before this time (monotonic nanoseconds).
+        /// No attempt is due before this time (monotonic nanoseconds).
         case wait(until: Int64)
-        /// Nothing until something changes.
+        /// No attempt is due until something changes.
         case idle
     }
 

@@ -28,7 +28,7 @@ extension Pipeline {
         commits.note(delivery.lanes[lane].id, record)
     }
 
-    /// Lets go what is over.
+    /// Lets go of the wishes and lane records that are over.
     mutating func endWishes(at now: Instant) {
         // Not by their time on disk: that may be of a clock that has been set since.
         let over = delivery.wishes.endThose(until: now.monotonicNanoseconds)

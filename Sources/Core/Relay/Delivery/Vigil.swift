@@ -2,7 +2,7 @@
 /// come in, news come out.
 package struct Vigil: Equatable, Sendable {
     package enum News: Equatable, Sendable {
-        /// No answer since then (ms since 1970); `nil`: there was never one.
+        /// There was no answer since this time (ms since 1970); `nil`: there was never one.
         case silent(since: Int64?)
         /// There is an answer again; `after` is the number of milliseconds without one.
         case back(after: Int64)

@@ -106,7 +106,7 @@ package struct CircuitAccount: Sendable {
         return strikes == limits.strikes
     }
 
-    /// Counts a request for something that is not for whoever asks.
+    /// Counts a request for something that its client may not have.
     ///
     /// - Returns: Whether it is a strike now.
     package mutating func refuse() -> Bool {
@@ -116,7 +116,7 @@ package struct CircuitAccount: Sendable {
         return true
     }
 
-    /// Forgets the refusals: whoever comes by this circuit has shown that it may be here.
+    /// Forgets the refusals: the circuit's client has shown that it may be here.
     package mutating func forgetRefusals() { refusals = 0 }
 
     package func isStruckOut(at now: Int64) -> Bool {

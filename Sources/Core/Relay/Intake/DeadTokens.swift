@@ -24,7 +24,7 @@ struct DeadTokens: Sendable {
     }
 
     static let retryAfter: Duration = .seconds(6 * 3600)
-    /// Whoever makes tokens up can fill the table; those beyond are asked of the gateway again.
+    /// The most tokens in the table. A sender of made-up tokens can fill it; the gateway is asked of further ones again.
     static let most = 1 << 18
 
     private var graves: [Digest: Grave] = [:]

@@ -29,7 +29,7 @@ package struct SubmissionDigests: Equatable, Sendable {
     package let token: Digest
     /// The digest that a repetition is recognized by: of the uid, or for doors without one, of target and message.
     package let identity: Digest
-    /// The digest of target and message: a uid that comes again with another one is refused.
+    /// The digest of target and message: a repeated uid with another digest is refused.
     package let content: Digest
 
     package init(token: Digest, identity: Digest, content: Digest) {

@@ -1,4 +1,4 @@
-/// How much each sender has brought, as far as it is much: whoever brings more than one of ``most`` parts is known.
+/// How much each of the largest senders has brought: one that brings more than one of ``most`` parts is known.
 struct SenderCounts: Sendable {
     static let most = 256
 

@@ -25,7 +25,8 @@ struct Senders: Sendable {
         return ReplyID(index: count - 1)
     }
 
-    /// Notes that the last receipt of an id is among the effects: the id is free once the edge has told it.
+    /// Notes that the last receipt of an id is among the effects: the id is free once the edge has sent that
+    /// receipt.
     mutating func leave(_ id: ReplyID) { leaving.append(id) }
 
     /// Frees ids, since the edge takes effects: it has done what it took before.

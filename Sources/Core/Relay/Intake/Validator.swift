@@ -21,7 +21,7 @@ package struct Validator: Sendable {
     private let nobodies: Set<DeviceToken>
     private let defaultIOS: String
     private let defaultAndroid: String
-    /// Milliseconds.
+    /// The lifetime of a notification whose sender names none, in milliseconds.
     private let defaultLifetime: Int64
     package var phoneBook = PhoneBook()
 

@@ -43,8 +43,8 @@ package struct Mailbox: Equatable, Sendable {
     package let show: Show
     /// Whether everybody who has the topic may read, without a token. Such reading acknowledges nothing.
     package let isOpen: Bool
-    /// Whether the mailbox is a topic of UnifiedPush, which a reader
-    /// made by subscribing: whoever has it writes to it.
+    /// Whether the mailbox is a topic of UnifiedPush, which a reader made by subscribing: every sender that has it writes
+    /// to it.
     package let isPush: Bool
     package let topic: Digest
     /// The digest of the address by which senders write to the mailbox; `nil`: it is not read from the store.

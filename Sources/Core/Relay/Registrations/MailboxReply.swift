@@ -27,7 +27,7 @@ package struct MailboxReplyPlace: Equatable, Sendable {
     }
 }
 
-/// How many replies lie here. Whoever has a mailbox's address may leave some: the share is the mailbox's.
+/// How many replies a node holds. Anyone who has a mailbox's address may leave some: the share is the mailbox's.
 package struct MailboxReplyBounds: Equatable, Sendable {
     package var ofChannel = 16
     package var ofMailbox = 64

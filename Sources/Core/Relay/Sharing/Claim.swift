@@ -12,7 +12,7 @@ package struct Claim: Equatable, Sendable {
     package let kind: Kind
     /// Milliseconds since 1970, by a clock that is not set while the node runs.
     package let time: Int64
-    /// None with a higher sequence number.
+    /// The highest sequence number that is asked for.
     package let last: Int64
     package let limit: Int
 

@@ -164,7 +164,7 @@ extension Pipeline {
         if !free.isEmpty { commits.append(.giveUp(free)) }
     }
 
-    /// Gives a notification back: it waits on in the store, for whoever has its shard next.
+    /// Gives a notification back: it waits on in the store, for the next owner of its shard.
     mutating func giveBack(_ slot: Int) {
         let entry = delivery.entries[slot]
         guard entry.isShelved else {

@@ -53,7 +53,7 @@ package struct Shards: Equatable, Sendable {
 
 /// A question of the pipeline to a store that it shares, with what the store has to know: see ``Outbox/divide(_:)``.
 package struct ShareRequest: Equatable, Sendable {
-    /// Nothing of these is claimed any more: they are about to be given up.
+    /// The shards that are about to be given up: nothing of them is claimed any more.
     package var leaving = Shards.none
     /// Notifications whose ends somebody here waits for, and another node may bring about.
     package var awaited: [Int64] = []
@@ -95,7 +95,7 @@ package struct Share: Equatable, Sendable {
     package var revived: Set<Digest> = []
     package var wishes: [DeviceWish] = []
     package var ends: [Int64: End] = [:]
-    /// No number of what has arrived is higher.
+    /// The highest number of what has arrived, or a higher one.
     package var lastSequence: Int64 = 0
     /// Whether there is more, to be asked for at once.
     package var hasMore = false
@@ -123,7 +123,7 @@ package struct TakeOver: Equatable, Sendable {
 /// Pure: a store that is shared says who has what (``Share``), and this decides who leaves what. A shard that is given up
 /// first begins nothing more; when nothing of it is in memory or on its way, a commit sets it free.
 struct Ownership: Equatable, Sendable {
-    /// The word of another node that it has put something there.
+    /// The state of another node's news that it has stored something for this one.
     private enum Arrivals {
         case none
         /// A node has said so since the last question was asked.
@@ -133,7 +133,7 @@ struct Ownership: Equatable, Sendable {
     }
 
     private(set) var owned: Shards
-    /// Nothing new is begun for these.
+    /// The shards of which nothing new is begun.
     private(set) var leaving = Shards.none
     /// The shards of ``leaving`` that a commit gives up, sooner or later.
     private(set) var given = Shards.none

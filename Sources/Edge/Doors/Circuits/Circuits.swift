@@ -4,7 +4,7 @@ import Relay
 /// Whose a connection is, as far as its share goes.
 enum Origin: Hashable {
     case circuit(UInt32)
-    /// One of many that have no origin of their own.
+    /// A connection without an origin of its own, one of many.
     case anybody
     /// The address, as ``Reactor/NetworkAddress/block``.
     case address(NetworkAddress)

@@ -1,8 +1,8 @@
 import Reactor
 import Relay
 
-/// The requests that all strangers at a door may make together, by however many circuits. Over it they stand in a row; each
-/// has one request answered when its turn comes, and whoever has just been answered stands behind all others.
+/// The requests that all strangers at a door may make together, by however many circuits. Over it they stand in a row;
+/// each has one request answered when its turn comes, and a stranger just answered stands behind all others.
 ///
 /// The row is no longer than the door has places.
 @EventLoop

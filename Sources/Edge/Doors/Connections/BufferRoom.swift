@@ -1,7 +1,7 @@
 import Reactor
 
 /// How much the buffers of all connections may hold together: frames and requests that are not whole, and answers that
-/// nobody takes. When it is too much, whoever holds most is closed first.
+/// nobody takes. When it is too much, the largest holder is closed first.
 @EventLoop
 package final class BufferRoom {
     private let limit: Int

@@ -40,9 +40,9 @@ class DoorConnection: StreamHandler {
     }
 
     enum End {
-        /// The client closed it, or the network did.
+        /// The client closed the connection, or the network did.
         case lost
-        /// Nothing came for too long.
+        /// The client sent nothing for too long.
         case idle
         /// The client does not take its answers.
         case unread

@@ -2,8 +2,8 @@ import Reactor
 
 /// The connections that a door has open, and its places for them.
 ///
-/// A new connection, when all places are taken, takes one of whoever holds most: of the circuit, or the
-/// address, with the most connections the one that was silent for longest goes.
+/// A new connection, when all places are taken, takes one that is in use: of the circuit, or the address,
+/// with the most connections the one that was silent for longest goes.
 @EventLoop
 final class Places {
     private let limit: Int
@@ -80,7 +80,7 @@ final class Places {
     }
 
     /// Shuts all connections down. Returns when they have ended, or when the patience is over: what they took
-    /// is written down by then, and whoever stops has more to do.
+    /// is written down by then, and the stop has more to do.
     func shutDown(within patience: Duration = .seconds(5)) async {
         for connection in open.values { connection.shutDown() }
         guard !open.isEmpty else { return }

@@ -1,6 +1,6 @@
 import Relay
 
-/// How often each stranger may try to enter the console. Whoever fails often uses up his own share and nobody else's.
+/// How often each stranger may try to enter the console. A stranger who fails often uses up no share but his own.
 struct ConsoleAttempts {
     private let rate: Rate
     /// The uses of the rate, by the sender's number. 0 has those whom nothing tells apart.

@@ -13,7 +13,7 @@ package final class ConsoleDoor {
     package typealias File = @Sendable (_ name: String) async -> [UInt8]?
 
     let rules: ConsoleRules
-    /// The login; `nil`: whoever comes has entered, by the login of a proxy.
+    /// The login; `nil`: every client has entered, by the login of a proxy.
     let login: ConsoleLogin?
     private let calls: any HTTPDoor
     /// The state in plain text, for who has no scripts.
@@ -200,9 +200,8 @@ package final class ConsoleDoor {
 
     // MARK: Programs that read
 
-    /// Answers a program that shows a token; `false`: the request shows none, or is not for figures. A
-    /// browser shows no token by itself, so whoever shows one is who he says, under whatever name he came
-    /// here.
+    /// Answers a program that shows a token; `false`: the request shows none, or is not for figures. A browser shows no
+    /// token by itself, so a token is proof enough, under whatever name the node was called.
     private func answerWidget(
         _ request: HTTPRequest, _ respond: @escaping @EventLoop (HTTPResponse) -> Void
     ) -> Bool {

@@ -47,7 +47,7 @@ package final class ConsoleEvents {
 
     package var count: Int { streams.count }
 
-    /// Notes that something of these kinds has changed, which all streams are told soon.
+    /// Notes that something of these kinds has changed; all streams report it soon.
     package func changed(_ kinds: Kinds) {
         guard !streams.isEmpty else { return }
         untold.formUnion(kinds)

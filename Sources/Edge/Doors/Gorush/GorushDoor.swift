@@ -187,8 +187,7 @@ package final class GorushDoor: HTTPDoor {
         }
     }
 
-    /// Submits a push. Every request is a new one: gorush's senders repeat nothing, and the same words come
-    /// again and again.
+    /// Submits a push. Every request is a new one: gorush's senders retry nothing, and many send the same words often.
     private func submit(
         _ submission: Submission, from sender: SenderID?, _ notification: GorushNotification, _ token: String,
         _ gathering: Gathering

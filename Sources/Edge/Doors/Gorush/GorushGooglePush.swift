@@ -6,7 +6,7 @@ package struct GorushGooglePush {
     /// Whom one message is for.
     package enum Target: Equatable {
         case token(String)
-        /// All phones that subscribed to it.
+        /// All phones that subscribed to this topic.
         case topic(String)
         /// All phones for which a condition is true, said in topics.
         case condition(String)

@@ -15,8 +15,8 @@ package final class HTTPServer {
         package var connections = 5000
         /// The most connections of one address at endpoints for the world; 0: no limit.
         package var connectionsPerAddress = 100
-        /// The field, in lower case, in which ``trustedProxies``, and whoever comes by a Unix socket, say whose a request
-        /// is; empty: none.
+        /// The field, in lower case, in which ``trustedProxies``, and clients that come by a Unix socket, say whose a
+        /// request is; empty: none.
         package var clientAddressHeader = ""
         package var trustedProxies: [NetworkAddress.Range] = []
         /// Answers to strangers after which they had better stop asking: too many for one circuit, and nothing else, are its

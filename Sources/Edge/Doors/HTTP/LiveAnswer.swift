@@ -17,7 +17,7 @@ protocol LiveClient: AnyObject {
     func received(_ bytes: RawSpan)
     /// Bytes that the client sent, and that are not whole.
     var heldBytes: Int { get }
-    /// Called once when the connection has ended, whoever ended it.
+    /// Called once when the connection has ended, by either end.
     func connectionEnded()
 }
 

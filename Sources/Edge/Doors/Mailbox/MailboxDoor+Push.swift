@@ -4,7 +4,8 @@ import JSONCoding
 import Reactor
 import Relay
 
-/// Topics of UnifiedPush: a reader makes one by subscribing to it, and whoever has its name pushes to it.
+/// Topics of UnifiedPush: a reader makes one by subscribing to it, and every sender that has its name pushes
+/// to it.
 extension MailboxDoor {
     func answer(_ push: MailboxPush, _ request: HTTPRequest, over live: LiveAnswer) {
         do throws(MailboxFault) {

@@ -195,8 +195,8 @@ package final class MailboxDoor: LiveDoor {
         live.answer(fault.response)
     }
 
-    /// Counts a request for its owner's share. Whoever shows what is known here takes from a share that
-    /// strangers don't reach: so the owner is looked up before.
+    /// Counts a request for its owner's share. A client that shows something known here takes from a share that strangers
+    /// don't reach: so the owner is looked up before.
     func count(_ owner: MailboxShares.Owner) throws(MailboxFault) {
         guard shares.take(by: owner, at: EventLoop.monotonicNanoseconds) else { throw .tooManyRequests }
     }

@@ -1,6 +1,6 @@
 import Encodings
 
-/// Which messages a reader wants; those that it does not get it has not acknowledged.
+/// The messages that a reader wants; it has not acknowledged those that it does not get.
 struct MailboxFilter: Equatable {
     private let id: String?
     private let message: String?

@@ -86,7 +86,7 @@ final class MailboxReading: LiveClient {
     }
 
     var mailboxes: [Int64] { sources.map(\.place.mailbox) }
-    /// Topics of UnifiedPush among them.
+    /// The topics of UnifiedPush among the sources.
     var pushTopics: [Int64] { sources.filter(\.isPush).map(\.place.mailbox) }
 
     func isBehind(_ place: MailboxPlace) -> Bool {

@@ -13,7 +13,7 @@ struct PublishedText: Equatable {
     /// The priority, 1 to 5.
     private(set) var priority = 3
     private(set) var tags: [String] = []
-    /// The address that is opened when somebody taps it.
+    /// The address that is opened when somebody taps the text.
     private(set) var click = ""
     private(set) var icon = ""
     private(set) var isMarkdown = false

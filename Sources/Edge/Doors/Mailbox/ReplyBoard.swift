@@ -11,7 +11,7 @@ package final class ReplyBoard {
     /// A channel and its mailbox, as a request says them.
     package struct Place: Equatable, Sendable {
         let channel: String
-        /// The mailbox's address: whoever may write to it may use its channels.
+        /// The mailbox's address: every client that may write to it may use its channels.
         let address: String
 
         /// Makes a place; `nil`: the channel or the address has not the form of one.

@@ -17,7 +17,8 @@ package final class ManagementDoor {
     /// An article of the manual by its name, if it is installed.
     package typealias Article = @Sendable (_ name: String) async -> [UInt8]?
 
-    /// Nothing may be loaded or framed but what is here; the only style and script are the page's own.
+    /// The policy for the page's contents: the only style and script are the page's own, and nothing foreign may be
+    /// loaded or framed.
     private static let contentPolicy =
         "default-src 'none'; style-src '\(digest(of: StatusPage.style))'; "
         + "script-src '\(digest(of: StatusPage.script))'; connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'"

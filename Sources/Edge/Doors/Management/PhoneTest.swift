@@ -15,7 +15,7 @@ package final class PhoneTest {
     private let deadlines = OutcomeDeadlines(after: PhoneTest.patience)
     private let counter: DoorCounter
 
-    /// The time for which the test waits. Whoever asks waits a little longer.
+    /// The time for which the test waits. The caller waits a little longer.
     package nonisolated static let patience: Duration = .seconds(60)
 
     package init(dispatcher: Dispatcher) {

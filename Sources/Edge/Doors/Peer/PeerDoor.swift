@@ -9,7 +9,8 @@ package final class PeerDoor {
     package struct Settings: Sendable {
         package var network = BisqNetwork.mainnet
         package var limits = PeerSession.Limits()
-        /// The most open connections. One more closes others of whoever holds most, with TOO_MANY_CONNECTIONS_OPEN.
+        /// The most open connections. A further one closes others of the circuit or address with the most, with
+        /// TOO_MANY_CONNECTIONS_OPEN.
         package var connections = 20_000
         /// The time without a byte from the peer after which the connection is closed (Bisq's socket timeout).
         package var idleTimeout: Duration = .seconds(240)
@@ -34,7 +35,7 @@ package final class PeerDoor {
         package init() {}
     }
 
-    // This and the turn are lent to nobody who could come back here, as `Stream.output`.
+    // Nothing that holds this or the turn inout calls back here, so exclusivity needs no check at run time.
     @exclusivity(unchecked) package internal(set) var counters = Counters()
     let settings: Settings
     /// The limits of each connection.

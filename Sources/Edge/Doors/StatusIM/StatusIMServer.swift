@@ -332,7 +332,7 @@ package final class StatusIMServer {
         Task { try? await registrations.noteUse(of: key, at: now) }
     }
 
-    /// Forgets a registration whose device token is dead: whoever sends there again hears that nobody is registered.
+    /// Forgets a registration whose device token is dead: the next sender hears that nobody is registered.
     private func forget(_ key: StatusIMRegistration.Key, _ version: UInt64) {
         figures.count("forgotten")
         Task {

@@ -5,7 +5,7 @@ import Relay
 @EventLoop
 package final class StatusIMStreamDoor {
     package struct Settings: Sendable {
-        /// Connections at a time; for one more another one goes.
+        /// The most connections at a time; a further one closes another.
         package var connections = 2000
         /// The time without a byte from the client after which the connection is closed.
         package var idleTimeout: Duration = .seconds(300)

@@ -10,7 +10,8 @@ enum ExchangeEnd {
     /// The request may have been handled, or not.
     case unclear(reason: String)
 
-    /// No service answers what it takes with a page: a proxy or a hotspot does.
+    /// The meaning of the outcome for the connection. No service answers what it takes with a page: a proxy
+    /// or a hotspot does.
     var sign: ConnectionLife.Sign {
         switch self {
         case .unharmed, .unclear: .fails

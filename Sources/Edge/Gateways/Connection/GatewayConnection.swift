@@ -43,7 +43,7 @@ final class GatewayConnection {
     enum HTTPVersion: Equatable {
         case http1
         case http2
-        /// None: frames of the peers' protocol.
+        /// Frames of the peers' protocol in place of HTTP.
         case peer(BisqNetwork)
     }
 

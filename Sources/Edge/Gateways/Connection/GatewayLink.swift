@@ -40,7 +40,7 @@ final class GatewayLink: ConnectionOwner {
     var date: AnswerDate?
 
     private let settings: Settings
-    // These are lent to nobody, as `Stream.output`.
+    // No closure holds the unchecked ones inout, so exclusivity needs no check at run time.
     @exclusivity(unchecked) private var counted = GatewayFigures()
     @exclusivity(unchecked) private var refusedDevices = RefusedDevices()
     private var wished = WishedPause()

@@ -35,7 +35,7 @@ final class NtfyGateway: LinkedGateway {
         }
     }
 
-    /// Few notifications come, so the connection is closed when it has been idle.
+    /// The limits of the connection. Few notifications come, so it is closed when it has been idle.
     nonisolated static let limits = ConnectionLife.Limits(rest: .seconds(60))
     nonisolated static let suspicious: [String] = []
     static var nobody: DeviceToken { NtfyRequest.nobody }

@@ -107,7 +107,7 @@ package struct WebPushApp: ConfiguredApp {
             })
     }
 
-    /// A stranger's server may be slow on purpose.
+    /// The limits of a connection: a stranger's server may be slow on purpose.
     private static var limits: ConnectionLife.Limits {
         var limits = ConnectionLife.Limits()
         limits.request = .seconds(15)

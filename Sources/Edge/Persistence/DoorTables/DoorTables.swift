@@ -1,4 +1,4 @@
-/// Tables of one door in the outbox's store, with their statements: whoever is known to it, and what it has to
+/// Tables of one door in the outbox's store, with their statements: the clients that the door knows, and what it has to
 /// remember.
 ///
 /// Conformers lie in this module, one file each, beside a `package` type that the door calls from the event loop (see

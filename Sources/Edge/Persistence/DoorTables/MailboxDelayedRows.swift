@@ -4,8 +4,7 @@ import Relay
 /// as any other.
 final class MailboxDelayedRows {
     private typealias Column = StoreTable.Column
-    /// The table of these messages. One goes with its publisher: whoever had a token that leaked rings nobody
-    /// later.
+    /// The table of delayed messages. Each goes with its publisher: a token that leaked rings nobody later.
     static let table = StoreTable(
         "mailbox_delayed",
         [

@@ -88,7 +88,7 @@ extension Mailbox.Publisher {
 /// The result of adding a publisher.
 package enum PublisherAddition: Equatable, Sendable {
     case added, nameIsTaken, tooMany, noSuchMailbox
-    /// The mailbox is open: whoever has its topic reads it, and a publisher has the topic.
+    /// The mailbox is open: its topic is enough to read it, and a publisher has the topic.
     case isOpen
 }
 

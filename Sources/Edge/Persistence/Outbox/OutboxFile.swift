@@ -164,7 +164,7 @@ package struct OutboxFile: ~Copyable {
         }
     }
 
-    /// Takes notifications out; whoever sends one of them again hears that it was refused.
+    /// Takes notifications out; a sender that repeats one of them hears that it was refused.
     ///
     /// - Returns: how many.
     package func drop(_ selection: Selection) throws(StoreError) -> Int {

@@ -4,7 +4,7 @@ import Crypto
 extension Database: EngineConnection {
     var dialect: any Dialect { PostgreSQLDialect() }
 
-    /// The seal of the rows: whoever may come to the database could read them.
+    /// The seal of the rows: everybody with access to the database could read them.
     var seal: AES256SIV? { rowSeal }
 
     func statement(_ sql: String, room: Int) -> any EngineStatement { DatabaseStatement(sql, on: self) }

@@ -246,7 +246,8 @@ final class Database {
         }
     }
 
-    /// Lets go of nodes whose lease has ended. Whoever joins, and whoever takes shards, does so one after the other.
+    /// Begins an epoch, and deletes nodes whose lease has ended. Nodes that join, or take shards, do so one after the
+    /// other.
     func nextEpoch() throws(PostgreSQLError) -> Int64 {
         let next = PostgreSQLStatement("UPDATE cluster SET epoch = epoch + 1 RETURNING epoch", on: connection)
         guard try next.step() else { throw DatabaseSchema.broken }

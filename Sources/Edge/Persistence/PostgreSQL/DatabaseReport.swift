@@ -99,7 +99,7 @@ package struct DatabaseReport: Equatable, Sendable {
         if try rows.step() { (deadRows, liveRows) = (Int(rows.integer(0)), Int(rows.integer(1))) }
     }
 
-    /// Asks the database, beside whoever uses it. Nothing is made or changed.
+    /// Asks the database, also while nodes use it. Nothing is made or changed.
     package static func read(at address: PostgreSQLAddress) throws(PostgreSQLError) -> DatabaseReport {
         let connection = try PostgreSQLConnection(address)
         connection.patience = 10_000

@@ -38,7 +38,7 @@ package protocol EngineConnection: AnyObject {
 
     // MARK: Tables
 
-    /// Makes the tables of the outbox, or checks those that are there. Asked by the node, and by whoever copies.
+    /// Makes the tables of the outbox, or checks those that are there. Called by the node, and by a copy.
     func prepare() throws(StoreError)
 
     /// Throws if the tables that are there are not of this program's format.
@@ -80,13 +80,13 @@ package protocol EngineConnection: AnyObject {
 /// Whether the next start will find what is committed now.
 package enum StoreStanding {
     case inPlace
-    /// The store was not there any more, and was written there anew: whoever has it open opens it once more.
+    /// The store was not there any more, and was written there anew: everybody who has it open opens it once more.
     case anew(reason: String)
     /// The store is lost, and nothing may be stored.
     case lost(reason: String)
 }
 
-/// Answers of an engine that has no more to it.
+/// The answers of an engine that can do nothing more.
 extension EngineConnection {
     package func close() {}
     package func settle() throws(StoreError) {}

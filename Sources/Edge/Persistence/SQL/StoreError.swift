@@ -6,7 +6,7 @@ package struct StoreError: Error, Equatable, CustomStringConvertible {
         case open, prepare, bind, step
     }
 
-    /// The meaning of a failure for whoever has the store. Each engine translates its own codes.
+    /// The meaning of a failure for the store's user. Each engine translates its own codes.
     package enum Kind: Sendable {
         /// The engine took the store, and the node does not. The message is a sentence.
         case refused

@@ -15,7 +15,7 @@ package struct StoreTable: Sendable {
     let indices: KeyValuePairs<String, PerDialect<String>>
     /// Statements that make the rest: triggers, and what triggers change.
     let rest: PerDialect<String>
-    /// True if ``StoreCopy`` copies the rows. Others are made by triggers, or by whoever makes the tables.
+    /// True if ``StoreCopy`` copies the rows. Others are made by triggers, or together with the tables.
     let isCopied: Bool
 
     init(

@@ -70,7 +70,7 @@ enum SQLiteSchema {
         throw StoreError(code: SQLITE_CORRUPT, operation: .open, message: verdict)
     }
 
-    /// Sets the connection up for whoever writes a file.
+    /// Sets a connection up that writes a file.
     static func promise(_ connection: SQLiteConnection) throws(StoreError) {
         try connection.execute("PRAGMA secure_delete = ON")
         // For a new file; an old one keeps its own. A page holds ten notifications, and each written is two calls.

@@ -50,7 +50,7 @@ extension StoreError.Kind {
         }
     }
 
-    /// The number that people see with a failure of this kind that no engine has told of: that of SQLite's nearest one.
+    /// The number that people see with a failure of this kind that no engine has reported: that of SQLite's nearest one.
     var customaryCode: Int32 {
         switch self {
         case .damaged: SQLITE_CORRUPT

@@ -11,7 +11,7 @@ final class StoreFile {
         case inPlace
         /// The file or its log is gone, and nothing stands there that holds anything.
         case missing
-        /// Something else stands there.
+        /// Another file stands at the path.
         case replaced
         /// Somebody has written into the files.
         case writtenOver

@@ -8,6 +8,6 @@ extension Sharing {
     /// - Returns: Whether any have come.
     func takeNotices() -> Bool { database.connection.takeNotices() }
 
-    /// Reads what has come. What is lost is seen by whoever asks next.
+    /// Reads what has come. A lost connection is seen by the next question.
     func hear() { try? database.connection.hear() }
 }

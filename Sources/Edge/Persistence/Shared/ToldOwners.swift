@@ -1,7 +1,7 @@
 import Reactor
 import Relay
 
-/// The rule for when another node is told that something was put there for it: not with each commit.
+/// The rule for when another node hears that something was stored for it: not with each commit.
 ///
 /// Who was told looks at once and, ``Ownership/intervalTold`` later, once more: what was put there meanwhile is seen without
 /// a word. Where there are more than two nodes it is not known here who was told of what, so that each commit tells.

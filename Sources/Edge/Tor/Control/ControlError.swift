@@ -31,7 +31,7 @@ package enum ControlError: Error, Equatable, Sendable {
     /// Tor made of our key another address than the key's.
     case otherAddress
 
-    /// Whether the same may pass in a moment without anyone's help: tor begins to listen before it has written its
+    /// Whether another try may succeed in a moment without anyone's help: tor begins to listen before it has written its
     /// cookie, and a starting or restarting tor is unreachable.
     package var mayPassSoon: Bool {
         switch self {

@@ -3,7 +3,7 @@
 /// Source: control-spec, "Replies from Tor to the controller"; forms seen with tor 0.4.9.11.
 package struct ControlReply: Equatable, Sendable {
     package struct Line: Equatable, Sendable {
-        /// 100 to 999. 2xx: done; 4xx and 5xx: refused; 650: an event.
+        /// The status code, 100 to 999. 2xx: done; 4xx and 5xx: refused; 650: an event.
         package var code: UInt16
         /// The text behind the code and its separator.
         package var text: String

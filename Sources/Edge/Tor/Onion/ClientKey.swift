@@ -1,7 +1,7 @@
 import Crypto
 import Encodings
 
-/// The public half of a client's key: whoever has the other half finds a private service.
+/// The public half of a client's key: a client that has the other half finds a private service.
 package struct ClientKey: Hashable, Sendable {
     /// 32 bytes, X25519.
     let bytes: [UInt8]

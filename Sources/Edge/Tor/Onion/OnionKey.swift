@@ -1,6 +1,6 @@
 import Crypto
 
-/// The secret key of an onion service. Whoever has it has the address. Never shown: it prints as its address.
+/// The secret key of an onion service. Its holder has the address. Never shown: it prints as its address.
 package struct OnionKey: Sendable {
     enum Material: Equatable, Sendable {
         /// 32 bytes, as Ed25519 keys are kept everywhere but in tor.

@@ -11,7 +11,7 @@ import Reactor
 @EventLoop
 final class SelfDial {
     private(set) var figures = SelfDialFigures()
-    /// Whether clients of which tor tells now may be the node itself: circuits are told up to a second late.
+    /// Whether clients that tor reports now may be the node itself: tor reports circuits up to a second late.
     func isCalling(at now: ContinuousClock.Instant) -> Bool {
         isCallingOwn || isCallingFront || lastReached.map { now - $0 < .seconds(2) } ?? false
     }

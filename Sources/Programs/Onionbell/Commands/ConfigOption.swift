@@ -22,7 +22,7 @@ struct ConfigOption: ParsableArguments {
         return isPlain ? " --config \(config)" : " --config '\(config.replacing("'", with: #"'\''"#))'"
     }
 
-    /// Returns a command as it can be run again by whoever ran this one: a node's user is often another one's
+    /// Returns a command as the person who ran this one can run it: the node's user is often reached by
     /// `sudo`.
     func command(_ words: String) -> String {
         let sudo = environment["SUDO_USER"] != nil && geteuid() != 0

@@ -102,7 +102,7 @@ private final class DoctorPaper {
         case report
     }
 
-    /// Whose names stand for what their owner calls them.
+    /// The apps' names, which their owner has chosen: a report has their places in the list instead.
     var apps: [String] = []
     private let form: Form
     private let begin = ContinuousClock.now

@@ -3,7 +3,7 @@ import Crypto
 import Glibc
 import Reactor
 
-/// The source of a passphrase: a file, standard input, or whoever sits at the terminal.
+/// The source of a passphrase: a file, standard input, or a person at the terminal.
 enum Passphrase {
     private static let longest = 4096
 

@@ -3,7 +3,7 @@ import Node
 import Processes
 import Reactor
 
-/// The user as whom the node runs, or will run: what it may use is judged for that user, whoever asks.
+/// The user as whom the node runs, or will run: what it may use is judged for that user, also where another one asks.
 struct NodeUser: Equatable {
     let id: uid_t
     /// The user's own group and the supplementary ones.

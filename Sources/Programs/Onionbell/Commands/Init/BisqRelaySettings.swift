@@ -15,7 +15,7 @@ struct BisqRelaySettings {
     private var account: String?
     private var hasNotificationBlock = false
     private var isGoogleOff = false
-    /// Names of its settings that a node has none for, each with a sentence.
+    /// The relay's settings to which none of a node's corresponds, each with a sentence.
     private var rest: [(name: String, sentence: String)] = []
 
     /// The files of settings in a directory, the later ones before the earlier.
