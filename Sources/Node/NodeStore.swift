@@ -38,18 +38,20 @@ struct NodeStore {
             throw .unavailable("\(error)")
         }
         let pipeline = settings.pipeline(isShared: place.isShared)
+        var surroundings = Dispatcher.Surroundings()
+        surroundings.makeGateway = { lane in gateways.first { $0.app == lane.app }?.open(lane.host) }
+        surroundings.onRefusal = { circuits.refused($0) }
+        surroundings.onStoreTaken = onTaken
+        surroundings.torTime = { [weak presence] in presence?.torTime }
         let dispatcher = Dispatcher(
-            pipeline: pipeline, outbox: outbox, digester: SubmissionDigester(key: key), log: log)
+            pipeline: pipeline, outbox: outbox, digester: SubmissionDigester(key: key), log: log,
+            in: surroundings)
         // An answer that comes too late to be written down makes an Android phone ring twice: all the time that is left.
         try await parts.add(.store) {
             await dispatcher.stop(deadline: max(NodeStore.longestDelivery - $0, .seconds(1)))
         }
         let lanes = gateways.flatMap(\.lanes)
         for lane in lanes { dispatcher.add(lane.gateway, for: lane.id) }
-        dispatcher.makeGateway = { lane in gateways.first { $0.app == lane.app }?.open(lane.host) }
-        dispatcher.onRefusal = { circuits.refused($0) }
-        dispatcher.onStoreTaken = onTaken
-        dispatcher.torTime = { [weak presence] in presence?.torTime }
         await outbox.listen { Task { @EventLoop in dispatcher.arrivalsNotified() } }
         do {
             let phoneBook = try await StoreWatch(in: outbox, log: log) {

@@ -29,19 +29,20 @@ import Vectors
         defer { try? FileManager.default.removeItem(atPath: path) }
         let app = App(
             name: "web", service: SampleService("web_push", for: [.android], prefix: "wp1:"), isEnabled: true)
+        var made: [(lane: LaneID, gateway: HandGateway)] = []
+        var surroundings = Dispatcher.Surroundings()
+        surroundings.makeGateway = { lane in
+            let gateway = HandGateway(capacity: 10)
+            made.append((lane, gateway))
+            return gateway
+        }
         let dispatcher = Dispatcher(
             pipeline: Pipeline(
                 validator: Validator(apps: [app], defaultIOS: "", defaultAndroid: ""), limits: .init(),
                 originsPerApp: 2),
             outbox: try await OutboxStore(path: path + "/outbox.sqlite"),
             digester: SubmissionDigester(key: Secret([1, 2, 3])),
-            log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-        var made: [(lane: LaneID, gateway: HandGateway)] = []
-        dispatcher.makeGateway = { lane in
-            let gateway = HandGateway(capacity: 10)
-            made.append((lane, gateway))
-            return gateway
-        }
+            log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, in: surroundings)
         try await dispatcher.start()
         let door = dispatcher.door("test")
         let receipts = Receipts()
@@ -73,6 +74,12 @@ import Vectors
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: path) }
         let service = NamedService(named: "https://a.example")
+        var made: [HandGateway] = []
+        var surroundings = Dispatcher.Surroundings()
+        surroundings.makeGateway = { _ in
+            made.append(HandGateway(capacity: 10))
+            return made[made.count - 1]
+        }
         let dispatcher = Dispatcher(
             pipeline: Pipeline(
                 validator: Validator(
@@ -80,12 +87,7 @@ import Vectors
                     defaultAndroid: ""), limits: .init(), originsPerApp: 1),
             outbox: try await OutboxStore(path: path + "/outbox.sqlite"),
             digester: SubmissionDigester(key: Secret([1, 2, 3])),
-            log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-        var made: [HandGateway] = []
-        dispatcher.makeGateway = { _ in
-            made.append(HandGateway(capacity: 10))
-            return made[made.count - 1]
-        }
+            log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, in: surroundings)
         try await dispatcher.start()
         let receipts = Receipts()
         let door = dispatcher.door("test")

@@ -114,7 +114,7 @@ extension Dispatcher {
 
     /// Asks all who may know the time. The server of an origin is a stranger's choice, and is not asked.
     func hearTheTime() {
-        var told = [torTime?()]
+        var told = [surroundings.torTime()]
         for lane in gateways.indices where !pipeline.lanes[lane].id.host.isOrigin {
             told.append(gateways[lane]?.timeTold)
         }
@@ -125,7 +125,7 @@ extension Dispatcher {
     func openOrigin(_ place: Int) {
         let lane = pipeline.lanes[place]
         guard lane.id.host.isOrigin, !lane.stage.isParked, pipeline.lane(of: lane.id) == place,
-            let gateway = makeGateway?(lane.id)
+            let gateway = surroundings.makeGateway(lane.id)
         else { return }
         add(gateway, for: lane.id)
         gateway.start()

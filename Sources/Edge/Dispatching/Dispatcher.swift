@@ -14,16 +14,23 @@ package final class Dispatcher {
     /// before that with ``Relay/Receipt/held(reason:)`` whenever the operator's help is needed first.
     package typealias Reply = @EventLoop (Receipt) -> Void
 
-    /// Makes a gateway for a lane to an origin; `nil`: there can't be one.
-    package var makeGateway: (@EventLoop (LaneID) -> (any Gateway)?)?
-    /// Called when a gateway has refused what somebody brought, or called its device dead.
-    package var onRefusal: (@EventLoop (SenderID) -> Void)?
-    /// Called with the reason why nothing can be stored any more before a start anew; perhaps more than once.
-    package var onStoreTaken: (@EventLoop (String) -> Void)?
+    /// The node around a dispatcher. By default it makes no gateway, hears nothing and knows no time.
+    package struct Surroundings {
+        /// Makes a gateway for a lane to an origin; `nil`: there can't be one.
+        package var makeGateway: @EventLoop (LaneID) -> (any Gateway)? = { _ in nil }
+        /// Called when a gateway has refused what somebody brought, or called its device dead.
+        package var onRefusal: @EventLoop (SenderID) -> Void = { _ in }
+        /// Called with the reason why nothing can be stored any more before a start anew; perhaps more than once.
+        package var onStoreTaken: @EventLoop (String) -> Void = { _ in }
+        /// Returns the time as tor knows it.
+        package var torTime: @EventLoop () -> ToldTime? = { nil }
+
+        package init() {}
+    }
+
+    let surroundings: Surroundings
     /// Called whenever something may have come, gone out or changed.
     package var onActivity: (@EventLoop () -> Void)?
-    /// Returns the time as tor knows it.
-    package var torTime: (@EventLoop () -> ToldTime?)?
 
     // The core calls nothing that could come back here, so exclusivity needs no check at run time.
     @exclusivity(unchecked) var pipeline: Pipeline
@@ -56,8 +63,10 @@ package final class Dispatcher {
     private static let longestGathering: Duration = .milliseconds(2)
 
     package init(
-        pipeline: consuming Pipeline, outbox: any Outbox, digester: SubmissionDigester, log: Logger
+        pipeline: consuming Pipeline, outbox: any Outbox, digester: SubmissionDigester, log: Logger,
+        in surroundings: Surroundings = Surroundings()
     ) {
+        self.surroundings = surroundings
         self.pipeline = pipeline
         self.outbox = outbox
         self.digester = digester
@@ -218,7 +227,7 @@ package final class Dispatcher {
         case .stopped:
             for waiting in whenStopped { waiting.resume() }
             whenStopped = []
-        case .refused(let sender): onRefusal?(sender)
+        case .refused(let sender): surroundings.onRefusal(sender)
         case .laneOpened(let lane):
             tally.open(lane)
             openOrigin(lane)
@@ -226,7 +235,7 @@ package final class Dispatcher {
         case .received, .neverStored, .deferred, .ended, .kept, .committed: tally.count(effect)
         case .outboxFailed(.taken(let reason)):
             effect.write(to: log, of: pipeline.lanes)
-            onStoreTaken?(reason)
+            surroundings.onStoreTaken(reason)
         case .blocked, .unblocked, .trouble, .outboxFailed, .outboxRecovered, .shared:
             effect.write(to: log, of: pipeline.lanes)
         }
