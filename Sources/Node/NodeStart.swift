@@ -15,7 +15,8 @@ final class NodeStart {
     private let parts = OpenParts()
     /// The node; `nil` until the start has made it.
     private var node: RelayNode?
-    private var hasBeenPublished = false
+    /// The announcement of the address; `nil` until the address is published for the first time.
+    private var announcement: Task<Void, Never>?
     /// Called with the reason why the node has to end by itself; perhaps more than once.
     var onEnd: @EventLoop (NodeError) -> Void = { _ in }
 
@@ -140,7 +141,10 @@ final class NodeStart {
         let presence = node.presence
         node.console?.onion?.watch(presence, Invitations(path: state.consoleClients), log: log)
         presence.onChange = { [unowned self, unowned node] in onionChanged(to: $0, of: node) }
-        try await parts.add(.tor) { _ in await presence.stop() }
+        try await parts.add(.tor) { [unowned self] _ in
+            await presence.stop()
+            await announcement?.value
+        }
         do {
             try await presence.start(
                 node.doors.ports, beside: [node.console?.onion?.service].compactMap(\.self))
@@ -154,15 +158,18 @@ final class NodeStart {
     private func onionChanged(to onion: OnionState, of node: RelayNode) {
         host.onOnionState(onion)
         node.console?.events.changed(.state)
-        guard onion.isPublished, !hasBeenPublished,
+        guard onion.isPublished, announcement == nil,
             let address = settings.publicAddress(orOwn: node.presence.address)
         else { return }
-        hasBeenPublished = true
-        do {
-            try state.write(onionAddress: address)
-        } catch {
+        let ports = node.doors.ports.map(\.number)
+        announcement = Task { await announce(address, at: ports) }
+    }
+
+    /// Writes the address down, and then hands it to the host, whose readers look into the file.
+    private func announce(_ address: String, at ports: [UInt16]) async {
+        if let error = await PrivateFile.replace(state.onionAddress, with: Array("\(address)\n".utf8)) {
             log.error("onion.address_file_failed", metadata: ["reason": "\(error)"])
         }
-        host.onPublished(address, node.doors.ports.map(\.number))
+        host.onPublished(address, ports)
     }
 }

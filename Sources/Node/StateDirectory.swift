@@ -16,6 +16,7 @@ package struct StateDirectory: ~Copyable {
     package var onionKey: String { StateDirectory.onionKey(in: path) }
     var onionAddress: String { path + "/onion-address" }
     package var outbox: String { StateDirectory.outbox(in: path) }
+    var statusPublicKey: String { path + "/status-public-key" }
     var torDirectory: String { path + "/tor" }
     /// The file from which the status page knows the time before a restart.
     var history: String { path + "/history" }
@@ -248,13 +249,5 @@ package struct StateDirectory: ~Copyable {
         } catch {
             throw .unavailable("\(error)")
         }
-    }
-
-    func write(statusPublicKey key: String) throws(SystemError) {
-        try PrivateFile.write(key + "\n", to: path + "/status-public-key", replacing: true)
-    }
-
-    func write(onionAddress address: String) throws(SystemError) {
-        try PrivateFile.write(address + "\n", to: onionAddress, replacing: true)
     }
 }

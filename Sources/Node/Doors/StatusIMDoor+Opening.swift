@@ -24,7 +24,9 @@ extension StatusIMDoor: ConfiguredDoor {
                     in: site.outbox, limits: settings.registrations),
                 dispatcher: site.dispatcher, digestKey: try state.digestKey(), log: log)
             let key = Hex.encode(server.publicKey)
-            try state.write(statusPublicKey: key)
+            if let error = await PrivateFile.replace(state.statusPublicKey, with: Array("\(key)\n".utf8)) {
+                throw error
+            }
             log.notice("status.key_loaded", metadata: ["public_key": "\(key)"])
         } catch let error as NodeError {
             throw error
