@@ -36,7 +36,7 @@ extension Pipeline {
     private var claimLimit: Int { delivery.count >= window.total ? window.least : window.claim }
 
     mutating func place(of slot: Int, isShelved: Bool, at now: Instant) -> StoreRequest.Place {
-        if delivery.entries[slot].isElsewhere { return .elsewhere(room: limits.waitingPerToken) }
+        if delivery.entries[slot].place == .elsewhere { return .elsewhere(room: limits.waitingPerToken) }
         return isShelved ? shelve(slot, submittedAt: now.monotonicNanoseconds) : .window
     }
 
@@ -73,7 +73,7 @@ extension Pipeline {
         let entry = delivery.entries[slot]
         awaitElsewhere(entry.sequence)
         dropBody(of: slot)
-        admission.retire(token: entry.token, isShelved: entry.isShelved)
+        admission.retire(token: entry.token, isShelved: entry.place == .backlog)
         delivery.remove(slot)
     }
 
@@ -259,7 +259,7 @@ extension Pipeline {
                 token: row.token, lane: lane, size: row.size, submittedAt: submittedAt,
                 deadline: late.deadline(row.expiresAt, within: Validator.longestMilliseconds),
                 attempts: row.attempts, doubtedEnd: wallClock.isDoubted ? row.expiresAt : nil,
-                isUrgent: row.isUrgent, isShelved: true, body: found.notification))
+                isUrgent: row.isUrgent, place: .backlog, body: found.notification))
         delivery.number(slot, row.sequence)
         bodyBytes += row.size
         if let last = delivery.lanes[lane].droppedUpTo, row.sequence <= last {

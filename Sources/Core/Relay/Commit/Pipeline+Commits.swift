@@ -86,11 +86,10 @@ extension Pipeline {
             admission.settle(size: delivery.entries[slot].size)
             delivery.number(slot, sequence)
             lastSequence = max(lastSequence, sequence)
-            guard !delivery.entries[slot].isElsewhere else {
-                return settleElsewhere(slot, sequence, for: ticket, at: now)
-            }
-            guard !delivery.entries[slot].isShelved else {
-                return settleShelved(slot, sequence, for: ticket, at: now)
+            switch delivery.entries[slot].place {
+            case .elsewhere: return settleElsewhere(slot, sequence, for: ticket, at: now)
+            case .backlog: return settleShelved(slot, sequence, for: ticket, at: now)
+            case .window: break
             }
             // The gateway may have said so while it was being stored.
             if let since = deadTokens.sinceUnlessTried(delivery.entries[slot].token, at: now) {
@@ -134,7 +133,7 @@ extension Pipeline {
     /// Drops a submission that is not to be sent.
     private mutating func abandon(_ slot: Int) {
         admission.settle(size: delivery.entries[slot].size)
-        if delivery.entries[slot].isShelved {
+        if delivery.entries[slot].place == .backlog {
             delivery.withLane(delivery.entries[slot].lane) { $0.shelf.remove() }
         }
         leave(slot)

@@ -1,5 +1,5 @@
 extension Delivery {
-    mutating func setShelved(_ slot: Slot) { change(slot) { $0.isShelved = true } }
+    mutating func setShelved(_ slot: Slot) { change(slot) { $0.place = .backlog } }
     mutating func setBody(_ body: Notification?, of slot: Slot) { change(slot) { $0.body = body } }
 
     /// Settles a deadline anew if it was made while the clock was doubted: it is doubted less, or no longer.
@@ -22,7 +22,7 @@ extension Delivery {
 
     /// One notification, from its submission to its end.
     struct Entry: Sendable {
-        /// The outbox gives it; 0 until then.
+        /// The outbox gives it; 0 until then, since an optional makes each entry larger by 8 bytes.
         var sequence: Int64 = 0
         var token: Digest
         var lane: Int
@@ -43,10 +43,7 @@ extension Delivery {
         /// The flags behind it share its last word: elsewhere an optional makes each entry larger.
         var doubtedEnd: Int64?
         var isUrgent: Bool
-        /// Whether the outbox has it in its backlog, or will.
-        var isShelved = false
-        /// Whether another node sends the notification.
-        var isElsewhere = false
+        var place = Place.window
         var state = State.storing
         var writing = Writing.first
         /// The notification behind this one in the queue of its token.
@@ -67,7 +64,17 @@ extension Delivery {
         }
     }
 
-    /// The place of a notification on its way.
+    /// The place where a notification waits, or will when it is stored.
+    enum Place: Equatable, Sendable {
+        /// The notification is in memory, and in the outbox beside its backlog.
+        case window
+        /// The outbox has the notification in its backlog.
+        case backlog
+        /// Another node sends the notification.
+        case elsewhere
+    }
+
+    /// The stage of a notification on its way.
     enum State: Equatable, Sendable {
         /// The outbox has not answered for it yet.
         case storing

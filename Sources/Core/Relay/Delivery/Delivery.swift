@@ -65,10 +65,7 @@ struct Delivery: Sendable {
 
     /// Removes a lane with neither gateway nor notifications, which makes room for another lane.
     mutating func tidyLane(_ lane: Int) {
-        guard !lanes[lane].stage.hasGateway, lanes[lane].count == 0, lanes[lane].shelved == 0,
-            !lanes[lane].isClaiming, !lanes[lane].isRecorded, lanes[lane].shelving == 0,
-            !lanes[lane].stage.isGone
-        else { return }
+        guard lanes[lane].isVacant else { return }
         laneIndex[lanes[lane].id] = nil
         lanes[lane].vacate()
         freeLanes.append(lane)

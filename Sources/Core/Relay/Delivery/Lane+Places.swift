@@ -1,5 +1,11 @@
 /// The entries of a lane's heaps, and the measure of its room.
 extension Lane {
+    /// Whether the lane has no notification, and none is on its way out of the backlog.
+    var isEmpty: Bool { count == 0 && shelved == 0 && !isClaiming }
+
+    /// Whether nothing needs the lane: no gateway, no notification, no record.
+    var isVacant: Bool { !stage.hasGateway && !stage.isGone && isEmpty && shelving == 0 && !isRecorded }
+
     struct Ready: Comparable, Sendable {
         /// Urgent before not urgent; then oldest first.
         let rank: UInt64

@@ -104,9 +104,7 @@ extension Lane {
     /// Whether nothing would be lost with the lane: no
     /// notification, and no pause that the host has asked for.
     func canGo(at time: Int64) -> Bool {
-        guard !stage.isGone, id.host.isOrigin, count == 0, shelved == 0, !isLoading, !isClaiming else {
-            return false
-        }
+        guard !stage.isGone, id.host.isOrigin, isEmpty, !isLoading else { return false }
         if case .paused(let until) = condition { return until <= time }
         return true
     }

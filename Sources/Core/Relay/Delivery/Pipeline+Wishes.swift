@@ -108,8 +108,7 @@ extension Lane {
 
     /// Whether nothing but its record keeps it, and nothing of that is to be waited for.
     fileprivate func isRecordOnly(at time: Int64) -> Bool {
-        guard isRecorded, !stage.isGone, !stage.hasGateway, count == 0, shelved == 0, !isLoading, !isClaiming
-        else { return false }
+        guard isRecorded, !stage.isGone, !stage.hasGateway, isEmpty, !isLoading else { return false }
         return askedUntil <= time
     }
 

@@ -88,7 +88,8 @@ extension Pipeline {
                 token: digests.token, lane: lane, size: size, submittedAt: now.monotonicNanoseconds,
                 deadline: now.deadline(notification.expiresAt, within: Validator.longestMilliseconds),
                 registeredAt: submission.registeredAt ?? 0, notBefore: later ?? 0,
-                isUrgent: notification.content.isUrgent, isElsewhere: isElsewhere, body: notification))
+                isUrgent: notification.content.isUrgent, place: isElsewhere ? .elsewhere : .window,
+                body: notification))
         bodyBytes += size
         let reply = senders.newID()
         let isFirst =
