@@ -226,23 +226,25 @@ import Vectors
         #expect(count > 60)
     }
 
-    /// The words for what becomes of a connection stand in the sources behind `reason:`.
-    @Test func everyWordOfAConnectionIsExplained() throws {
+    @Test(arguments: OwnReason.allCases)
+    func everyReasonOfTheNodesOwnIsExplained(reason: OwnReason) {
+        #expect(Self.text(Self.articles.appending(path: "ReasonCodes.md")).contains("`\(reason.code)`"))
+    }
+
+    /// Reasons of a single gateway stand in the sources behind `reason:`.
+    @Test func everyReasonOfAGatewayIsExplained() throws {
         let article = Self.text(Self.articles.appending(path: "ReasonCodes.md"))
         let folder = Self.root.appending(path: "Sources/Edge/Gateways")
         var words: Set<String> = []
         for case let file as URL in FileManager.default.enumerator(
             at: folder, includingPropertiesForKeys: nil)!
         where file.pathExtension == "swift" {
-            for match in Self.text(file).matches(
-                of: /(broken|unclear|unharmed|unreachable|Deferral)\((?:tag: \w+, )?reason: "(\w+)"/)
-            {
+            for match in Self.text(file).matches(of: /(unclear|Deferral)\(reason: "(\w+)"/) {
                 words.insert(String(match.output.2))
             }
         }
-        #expect(words.count > 8)
-        // The command was stopped, which nobody reads.
-        for word in words.subtracting(["Cancelled"]) { #expect(article.contains("`\(word)`"), "\(word)") }
+        #expect(words.count > 3)
+        for word in words { #expect(article.contains("`\(word)`"), "\(word)") }
     }
 
     /// The words by which a gateway's answers are told apart stand in its code between quotation marks.

@@ -1,4 +1,5 @@
 import Figures
+import Relay
 
 /// One thing that must be well for notifications to arrive.
 package struct Check: Equatable, Sendable {
@@ -289,7 +290,7 @@ extension Report {
 
     private static func blocked(_ lane: Lane, _ reason: String, _ gateway: GatewayFigures) -> Check {
         // The connection's own words say what was wrong with it.
-        if reason == "TLS", let error = gateway.lastError {
+        if OwnReason(rawValue: reason) == .tls, let error = gateway.lastError {
             return Check(
                 name: lane.name, level: .failing, state: "blocked: TLS: \(error)",
                 advice: GatewayAdvice.text(forTLS: error))

@@ -9,20 +9,25 @@ package enum GatewayAdvice {
     package static let network =
         "if it does not pass within minutes, see whether this machine reaches the push service (firewall, route, proxy): onionbell doctor"
 
-    /// Returns the advice about a word of the node's own connections; the article has the meanings of all others.
+    /// Returns the advice about a reason code of no single service; the article has the meanings of all others.
     package static func text(for reason: String) -> String {
-        switch reason {
-        case "TLS": text(forTLS: "")
-        case "NoConnection", "ConnectionLost", "AnswerTimeout", "NotProcessed", "Unreachable",
-            "HandshakeTimeout",
-            "SetupTimeout", "Silent", "NoStreams", "NoToken", "AnswerTooLarge":
-            network
-        case "StoreFailed": "as for the outbox: see whether the disk is full or its permissions are wrong"
-        case "HTTP429":
-            "nothing: the push service is overloaded or in maintenance, and the node tries again by itself"
+        if let own = OwnReason(rawValue: reason) { return text(for: own) }
+        if reason == "HTTP429" {
+            return
+                "nothing: the push service is overloaded or in maintenance, and the node tries again by itself"
+        }
         // The system's own words, for a connection that was not made.
-        case _ where reason.utf8.contains(UInt8(ascii: " ")): network
-        case _: article
+        return reason.utf8.contains(UInt8(ascii: " ")) ? network : article
+    }
+
+    private static func text(for reason: OwnReason) -> String {
+        switch reason {
+        case .answerTimeout, .answerTooLarge, .connectionLost, .handshakeTimeout, .noConnection, .noStreams,
+            .noToken, .notProcessed, .setupTimeout, .silent, .unreachable:
+            network
+        case .badFrame, .removed, .signingFailed, .stopped, .tokenFailed, .tooManyPings, .webPage: article
+        case .storeFailed: "as for the outbox: see whether the disk is full or its permissions are wrong"
+        case .tls: text(forTLS: "")
         }
     }
 

@@ -255,7 +255,7 @@ package final class Dispatcher {
         }
         guard let gateway = gateways[lane] else {
             // It went away in this turn: the lane has it back.
-            return answered(.deferred(Deferral(reason: "Removed", scope: .device, isUnharmed: true)))
+            return answered(.deferred(Deferral(.removed, scope: .device, isUnharmed: true)))
         }
         gateway.send(notification, completion: answered)
     }

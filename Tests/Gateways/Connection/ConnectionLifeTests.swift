@@ -133,10 +133,12 @@ private let second: Int64 = 1_000_000_000
         for status in [500, 503, 599] { #expect(sign(status, "{}") == .fails) }
         for status in [3, 5, 6, 302, 400, 410, 429, 499, 600] { #expect(sign(status) == .nothing) }
         #expect(sign(200, "\r\n <!DOCTYPE html>") == .fails && sign(404, "<html>") == .nothing)
-        for reason in ["AnswerTimeout", "AnswerTooLarge", "Reset2", "ConnectionLost"] {
-            #expect(ExchangeEnd.unclear(reason: reason).sign == .fails)
+        for reason: ExchangeReason in [
+            .own(.answerTimeout), .own(.answerTooLarge), .reset(2), .system("broken"),
+        ] {
+            #expect(ExchangeEnd.unclear(reason).sign == .fails)
         }
-        #expect(ExchangeEnd.unharmed(reason: "NotProcessed").sign == .fails)
+        #expect(ExchangeEnd.unharmed(.own(.notProcessed)).sign == .fails)
     }
 
     @Test func aSpareOneWithNothingToDoGoesAfterTenMinutes() {

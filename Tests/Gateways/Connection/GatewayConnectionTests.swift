@@ -62,7 +62,7 @@ private final class Owner: ConnectionOwner {
             $0.starved = .milliseconds(300)
         }
         owner.onChange = { $0.noteBacklog() }
-        #expect(try await owner.untilItEnds() == .broken(reason: "NoStreams"))
+        #expect(try await owner.untilItEnds() == .broken(.own(.noStreams)))
         #expect(connection.requests == 0)
         connection.drain()
         server.listener.close()
@@ -74,7 +74,7 @@ private final class Owner: ConnectionOwner {
             $0.unanswered = .milliseconds(100)
             $0.ping = .milliseconds(100)
         }
-        var ends: [String] = []
+        var ends: [ExchangeReason] = []
         owner.onChange = { connection in
             guard connection.room > 0, connection.requests == 0 else { return }
             for _ in 0..<3 {
@@ -84,8 +84,8 @@ private final class Owner: ConnectionOwner {
                 }
             }
         }
-        #expect(try await owner.untilItEnds() == .broken(reason: "Silent"))
-        #expect(ends == Array(repeating: "ConnectionLost", count: 3))
+        #expect(try await owner.untilItEnds() == .broken(.own(.silent)))
+        #expect(ends == Array(repeating: .own(.connectionLost), count: 3))
         #expect(connection.life.inFlight == 0)
         server.listener.close()
     }
@@ -96,7 +96,7 @@ private final class Owner: ConnectionOwner {
             $0.idle = .milliseconds(100)
             $0.ping = .milliseconds(100)
         }
-        #expect(try await owner.untilItEnds() == .broken(reason: "Silent"))
+        #expect(try await owner.untilItEnds() == .broken(.own(.silent)))
         #expect(connection.requests == 0)
         server.listener.close()
     }

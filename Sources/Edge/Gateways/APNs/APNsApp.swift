@@ -182,7 +182,7 @@ package struct APNsApp: ConfiguredApp {
             "the certificate was revoked, has expired, or is for the other of Apple's two hosts: use the right .p12"
         case "BadEnvironmentKeyIdInToken", "BadEnvironmentKeyInToken":
             "Apple issued this key for the other of its two hosts: make a key for both, or for this one"
-        case "SigningFailed": "the app's key cannot sign: put the right file in its place"
+        case OwnReason.signingFailed.code: "the app's key cannot sign: put the right file in its place"
         case "TooManyRequests", "ServiceUnavailable", "InternalServerError", "Shutdown", "IdleTimeout":
             patience
         case _: nil

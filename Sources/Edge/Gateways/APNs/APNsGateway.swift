@@ -87,7 +87,7 @@ package final class APNsGateway: LinkedGateway {
                 (authorization, generation) = try tokens.current()
             } catch {
                 log.error("gateway.signing_failed", metadata: ["reason": "\(error)"])
-                return later { completion(.blocked(reason: "SigningFailed")) }
+                return later { completion(.blocked(reason: OwnReason.signingFailed.code)) }
             }
         }
         let head = heads.head(of: notification, authorization: authorization)

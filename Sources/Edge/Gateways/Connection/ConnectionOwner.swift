@@ -6,9 +6,9 @@ enum ExchangeEnd {
     case answered(GatewayAnswer)
     /// The request was surely not handled: it may be sent again at once. The reason is the gateway's word, if
     /// it gave one.
-    case unharmed(reason: String)
+    case unharmed(ExchangeReason)
     /// The request may have been handled, or not.
-    case unclear(reason: String)
+    case unclear(ExchangeReason)
 
     /// The meaning of the outcome for the connection. No service answers what it takes with a page: a proxy
     /// or a hotspot does.
@@ -51,7 +51,7 @@ extension ConnectionOwner {
 enum ConnectionEnd: Error, Equatable {
     /// The end is in order: drained after a GOAWAY, spare, unused, or closed by us.
     case finished(reason: String)
-    case broken(reason: String)
+    case broken(ExchangeReason)
     /// The other end is not who it must be, or doesn't take our certificate: the operator must look.
     case untrusted(reason: String)
 
@@ -61,15 +61,19 @@ enum ConnectionEnd: Error, Equatable {
             case .drained: .finished(reason: "Drained")
             case .spare: .finished(reason: "Spare")
             case .unused: .finished(reason: "Unused")
-            case .setupTimeout: .broken(reason: "SetupTimeout")
-            case .silent: .broken(reason: "Silent")
-            case .starved: .broken(reason: "NoStreams")
+            case .setupTimeout: .broken(.own(.setupTimeout))
+            case .silent: .broken(.own(.silent))
+            case .starved: .broken(.own(.noStreams))
             }
     }
 
-    var reason: String {
+    /// The reason for a request that was still on its way.
+    var reason: ExchangeReason {
         switch self {
-        case .finished(let reason), .broken(let reason), .untrusted(let reason): reason
+        case .broken(let reason): reason
+        case .finished(let text), .untrusted(let text): .system(text)
         }
     }
+
+    var text: String { reason.text }
 }

@@ -39,19 +39,19 @@ enum Dial {
             do {
                 (stream, unread) = try await egress.connect(to: url, deadline: deadline)
             } catch {
-                throw .broken(reason: "\(error)")
+                throw .broken(.system("\(error)"))
             }
             return try await secure(stream, unread, to: url, context, until: end)
         }
         // Not even its name may leave the machine otherwise.
-        guard !url.isOnion else { throw .broken(reason: "only tor reaches an onion address") }
+        guard !url.isOnion else { throw .broken(.system("only tor reaches an onion address")) }
         var addresses: [SocketAddress]
         do {
             addresses = try await lookUp(url.endpoint, deadline)
         } catch {
-            throw .broken(reason: "\(error)")
+            throw .broken(.system("\(error)"))
         }
-        var failure = ConnectionEnd.broken(reason: "SetupTimeout")
+        var failure = ConnectionEnd.broken(.own(.setupTimeout))
         while !addresses.isEmpty {
             let left = end - EventLoop.monotonicNanoseconds
             guard left > 0 else { break }
@@ -75,7 +75,7 @@ enum Dial {
         do {
             stream = try await Stream.connect(to: address, of: url.endpoint, deadline: deadline)
         } catch {
-            throw .broken(reason: "\(error)")
+            throw .broken(.system("\(error)"))
         }
         return try await secure(stream, [], to: url, context, until: end)
     }
@@ -112,7 +112,7 @@ private final class Handshake: StreamHandler {
     }
 
     func result(within deadline: Duration) async throws(ConnectionEnd) -> Dial.Way {
-        timer = Timer { [unowned self] in finish(.broken(reason: "HandshakeTimeout")) }
+        timer = Timer { [unowned self] in finish(.broken(.own(.handshakeTimeout))) }
         timer?.start(after: max(deadline, .zero))
         let failure = await withUnsafeContinuation { continuation in
             self.continuation = continuation
@@ -138,12 +138,12 @@ private final class Handshake: StreamHandler {
         switch tls.state {
         case .handshaking: break
         case .open: finish(nil)
-        case .closed: finish(.broken(reason: "closed by the gateway"))
+        case .closed: finish(.broken(.closedByGateway))
         case .failed(let error): finish(ConnectionEnd(error))
         }
     }
 
-    func stream(_ stream: Stream, ended end: StreamEnd) { finish(.broken(reason: "\(end)")) }
+    func stream(_ stream: Stream, ended end: StreamEnd) { finish(.broken(.system("\(end)"))) }
 
     private func finish(_ failure: ConnectionEnd?) {
         guard let continuation else { return }
@@ -163,7 +163,7 @@ extension ConnectionEnd {
         case .refusedByPeer(40...49, _), .refusedByPeer(70, _), .refusedByPeer(71, _), .refusedByPeer(112, _),
             .refusedByPeer(116, _), .refusedByPeer(120, _):
             self = .untrusted(reason: "\(error)")
-        case .refusedByPeer, .broken: self = .broken(reason: "\(error)")
+        case .refusedByPeer, .broken: self = .broken(.system("\(error)"))
         }
     }
 }

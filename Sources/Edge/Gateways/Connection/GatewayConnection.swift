@@ -209,9 +209,9 @@ final class GatewayConnection {
             case .answered(let tag, let answer):
                 complete(pending.end(tag), .answered(answer), at: now)
             case .unharmed(let tag):
-                complete(pending.end(tag), .unharmed(reason: goAwayWord ?? "NotProcessed"), at: now)
+                complete(pending.end(tag), .unharmed(.init(goAwayWord)), at: now)
             case .unclear(let tag, let reason):
-                complete(pending.end(tag), .unclear(reason: reason), at: now)
+                complete(pending.end(tag), .unclear(reason), at: now)
             case .ready: life.opened()
             case .alive: break
             case .goAway(let debugData):
@@ -219,7 +219,7 @@ final class GatewayConnection {
                 life.drain()
                 owner?.connection(self, goesAwayFor: goAwayWord)
             case .ended(let reason):
-                if let reason { end(.broken(reason: reason)) } else { life.drain() }
+                if let reason { end(.broken(reason)) } else { life.drain() }
             }
         }
         guard isNews, !hasEnded else { return }
@@ -261,7 +261,7 @@ final class GatewayConnection {
             guard let request = pending.giveUp(tag) else { continue }
             life.timedOut(sentAt: request.sentAt)
             channel?.session.cancel(tag: tag)
-            complete(request, .unclear(reason: "AnswerTimeout"), at: now)
+            complete(request, .unclear(.own(.answerTimeout)), at: now)
             flushSoon.schedule()
         }
     }
@@ -299,7 +299,7 @@ final class GatewayConnection {
         // What the session never had or never gave back.
         let now = EventLoop.monotonicNanoseconds
         for tag in pending.tags(sentUntil: now) {
-            complete(pending.giveUp(tag), .unclear(reason: reason.reason), at: now)
+            complete(pending.giveUp(tag), .unclear(reason.reason), at: now)
         }
         owner?.connectionEnded(self, reason)
     }
@@ -325,7 +325,7 @@ extension GatewayConnection: StreamHandler {
             case .handshaking, .open: break
             case .closed:
                 takeEvents(of: session)
-                return end(.broken(reason: "closed by the gateway"))
+                return end(.broken(.closedByGateway))
             case .failed(let error):
                 takeEvents(of: session)
                 return end(ConnectionEnd(error))
@@ -345,6 +345,6 @@ extension GatewayConnection: StreamHandler {
             session.streamEnded()
             takeEvents(of: session)
         }
-        end(life.phase == .draining ? .finished(reason: "\(streamEnd)") : .broken(reason: "\(streamEnd)"))
+        end(life.phase == .draining ? .finished(reason: "\(streamEnd)") : .broken(.system("\(streamEnd)")))
     }
 }

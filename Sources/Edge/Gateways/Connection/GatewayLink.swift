@@ -35,7 +35,10 @@ final class GatewayLink: ConnectionOwner {
     /// Whether a GOAWAY's word says that the operator must mend something.
     var isFault: (String) -> Bool = { _ in false }
     /// The fault that the operator must mend before anything can be delivered; `nil` when nothing is known to be wrong.
-    private(set) var fault: String?
+    var fault: String? { faultReason?.text }
+    private var faultReason: ExchangeReason?
+    /// Whether the fault is that the host is not who it must be, or does not take the node's certificate.
+    var isUntrusted: Bool { faultReason == .own(.tls) }
     /// The date of the last answer.
     var date: AnswerDate?
 
@@ -58,7 +61,6 @@ final class GatewayLink: ConnectionOwner {
     private let openLater = Timer()
     private let growLater = Timer()
     private let endOfTurn = EndOfTurn()
-    private static let tlsFault = "TLS"
     /// The time for which all connections must be full before another is opened.
     private static let growthDelay: Duration = .milliseconds(250)
 
@@ -90,7 +92,7 @@ final class GatewayLink: ConnectionOwner {
     /// Takes other credentials: present connections are drained, and new ones opened.
     func use(_ context: TLSContext?) {
         self.context = context
-        fault = nil
+        mended()
         pace.reset(at: EventLoop.monotonicNanoseconds)
         for connection in connections {
             connection.isOutdated = true
@@ -137,9 +139,9 @@ final class GatewayLink: ConnectionOwner {
     /// The host's name, as the operator reads it.
     var name: String { settings.hidesHost ? LaneHost.others.name : settings.url.authority }
 
-    func note(fault: String) { self.fault = fault }
+    func note(fault word: String) { faultReason = .word(word) }
     /// Forgets the fault: what was wrong is so no more.
-    func mended() { fault = nil }
+    func mended() { faultReason = nil }
     func note(certificateEnd: Int64) { counted.certificateEnd = certificateEnd }
 
     /// Notes that more waits than ``room`` lets through: when that lasts, another connection is opened.
@@ -176,7 +178,7 @@ final class GatewayLink: ConnectionOwner {
     private func tellOfRoom() {
         let hasRoom = room > 0
         if hasRoom { isWanted = false }
-        guard lacksRoom, hasRoom || fault != nil else { return }
+        guard lacksRoom, hasRoom || faultReason != nil else { return }
         lacksRoom = false
         onRoom?()
     }
@@ -223,7 +225,7 @@ final class GatewayLink: ConnectionOwner {
     func connectionChanged(_ connection: GatewayConnection) {
         // Its certificate was taken, and so was ours.
         if connection.life.phase == .open {
-            if fault == GatewayLink.tlsFault { fault = nil }
+            if isUntrusted { mended() }
             // Of an earlier one.
             if counted.lastError != nil { counted.lastError = nil }
         }
@@ -233,7 +235,7 @@ final class GatewayLink: ConnectionOwner {
     func connection(_ connection: GatewayConnection, goesAwayFor word: String?) {
         counted.goAways.add(word ?? "-")
         log.notice("gateway.goaway_received", metadata: ["host": "\(name)", "reason": "\(word ?? "-")"])
-        if let word, isFault(word) { fault = word }
+        if let word, isFault(word) { note(fault: word) }
     }
 
     func connection(_ connection: GatewayConnection, answeredAfter time: Int64) {
@@ -269,10 +271,10 @@ final class GatewayLink: ConnectionOwner {
                 metadata: ["host": "\(name)", "reason": "\(reason)"])
         case .broken(let reason):
             // Texts of the system name the host.
-            tell(settings.hidesHost ? "Unreachable" : reason, isRepeated: failures > 0)
+            tell(settings.hidesHost ? .own(.unreachable) : reason, isRepeated: failures > 0)
         case .untrusted(let reason):
-            fault = GatewayLink.tlsFault
-            tell(settings.hidesHost ? GatewayLink.tlsFault : reason, isRepeated: failures > 0)
+            faultReason = .own(.tls)
+            tell(settings.hidesHost ? .own(.tls) : .system(reason), isRepeated: failures > 0)
         }
         endOfTurn.schedule()
         guard pace.failures > failures else { return }
@@ -281,7 +283,8 @@ final class GatewayLink: ConnectionOwner {
     }
 
     /// Logs a failure. A host that is away fails every minute, and is logged once.
-    private func tell(_ reason: String, isRepeated: Bool) {
+    private func tell(_ failure: ExchangeReason, isRepeated: Bool) {
+        let reason = failure.text
         let isNews = counted.lastError != reason
         counted.lastError = reason
         log.log(
@@ -302,11 +305,8 @@ final class GatewayLink: ConnectionOwner {
     /// Notes that the gateway takes notifications.
     func noteAccepted() { wished.accepted() }
 
-    /// Returns the outcome of a request that may have been handled: to be sent again under the same ids.
-    func unclear(_ reason: String) -> Outcome {
-        if reason == "AnswerTimeout" { counted.timeouts += 1 }
-        return .deferred(Deferral(reason: reason, scope: .device))
-    }
+    /// Notes that a request had no answer in time.
+    func noteTimeout() { counted.timeouts += 1 }
 
     /// Keeps the figures and alarms that depend on what became of a notification.
     ///
@@ -318,16 +318,16 @@ final class GatewayLink: ConnectionOwner {
             refusedDevices.accepted(notification.deviceToken)
             counted.hasAccepted = true
             counted.refusedTokensInARow = 0
-            fault = nil
+            mended()
         case .refused(let reason, _, _):
-            fault = nil
+            mended()
             if suspicious.contains(reason) { suspect(reason, of: notification) }
             if verdict.consequence == .ownFault {
                 counted.ownFaults.add(reason)
                 log.error("gateway.bad_request", metadata: ["reason": "\(reason)"])
             }
         case .tokenDead(let reason, _, _):
-            fault = nil
+            mended()
             if suspicious.contains(reason) { suspect(reason, of: notification) }
         // Of one notification: whether it is the gateway's, its lane finds out.
         case .blocked: break

@@ -9,14 +9,14 @@ enum ExchangeEvent {
     /// The request was surely not handled: it may be sent again at once.
     case unharmed(tag: Int)
     /// The request may have been handled.
-    case unclear(tag: Int, reason: String)
+    case unclear(tag: Int, ExchangeReason)
     /// The gateway has said how many requests it takes.
     case ready
     /// The gateway has answered a PING.
     case alive
     case goAway(debugData: [UInt8])
     /// Nothing more comes or goes; `nil` for an orderly end.
-    case ended(reason: String?)
+    case ended(ExchangeReason?)
 }
 
 /// The protocol that a connection speaks, without its socket and TLS. Each request ends in exactly one event.
@@ -90,13 +90,13 @@ extension ExchangeEvent {
             switch event {
             case .answered(let tag, let response): .answered(tag: tag, GatewayAnswer(response))
             case .failed(let tag, .refused): .unharmed(tag: tag)
-            case .failed(let tag, .reset(let code)): .unclear(tag: tag, reason: "Reset\(code.rawValue)")
-            case .failed(let tag, .answerTooLarge): .unclear(tag: tag, reason: "AnswerTooLarge")
-            case .failed(let tag, .connectionLost): .unclear(tag: tag, reason: "ConnectionLost")
+            case .failed(let tag, .reset(let code)): .unclear(tag: tag, .reset(code.rawValue))
+            case .failed(let tag, .answerTooLarge): .unclear(tag: tag, .own(.answerTooLarge))
+            case .failed(let tag, .connectionLost): .unclear(tag: tag, .own(.connectionLost))
             case .connection(.settings): .ready
             case .connection(.goaway(_, _, let debug)): .goAway(debugData: debug)
             case .connection(.pingAcknowledged): .alive
-            case .connection(.ended(let error)): .ended(reason: error.map { "\($0)" })
+            case .connection(.ended(let error)): .ended(error.map { .system("\($0)") })
             }
     }
 }
@@ -130,7 +130,7 @@ final class HTTP1ClientSession: GatheringClientSession {
     }
 
     /// Gives the request up with its connection, which is of no further use: the answer could still come.
-    func cancel(tag: Int) { end(reason: "Cancelled") }
+    func cancel(tag: Int) { end(.own(.answerTimeout)) }
 
     /// Does nothing: HTTP/1.1 has nothing of the kind, and requests' own deadlines must do.
     func ping() {}
@@ -141,29 +141,29 @@ final class HTTP1ClientSession: GatheringClientSession {
         do throws(HTTPFault) {
             while let response = try decoder.next() { take(response) }
         } catch {
-            end(reason: "\(error)")
+            end(.system("\(error)"))
         }
     }
 
     func streamEnded() {
         guard !hasEnded else { return }
         if let response = try? decoder.end() { take(response) }
-        end(reason: tag == nil ? nil : "ConnectionLost")
+        end(tag == nil ? nil : .own(.connectionLost))
     }
 
     private func take(_ response: HTTPResponse) {
-        guard let tag else { return end(reason: "answer without a request") }
+        guard let tag else { return end(.system("answer without a request")) }
         self.tag = nil
         events.append(.answered(tag: tag, GatewayAnswer(response)))
-        if !response.isKeptAlive { end(reason: nil) }
+        if !response.isKeptAlive { end(nil) }
     }
 
-    private func end(reason: String?) {
+    private func end(_ reason: ExchangeReason?) {
         guard !hasEnded else { return }
         hasEnded = true
-        if let tag { events.append(.unclear(tag: tag, reason: "ConnectionLost")) }
+        if let tag { events.append(.unclear(tag: tag, .own(.connectionLost))) }
         tag = nil
-        events.append(.ended(reason: reason))
+        events.append(.ended(reason))
     }
 }
 

@@ -65,7 +65,7 @@ final class SingleExchange: ConnectionOwner {
         } else {
             let isUntrusted = if case .untrusted = end { true } else { false }
             completion?(
-                .failure(Failure(reason: end.reason, isUntrusted: isUntrusted, goAwayWord: goAwayWord)))
+                .failure(Failure(reason: end.text, isUntrusted: isUntrusted, goAwayWord: goAwayWord)))
         }
     }
 }

@@ -1,6 +1,7 @@
 import Encodings
 import HTTP1
 import Reactor
+import Relay
 import TLS
 
 /// One file of a web server, as a browser would get it: over HTTPS by the authorities that the system trusts, without
@@ -38,7 +39,7 @@ package final class WebFetch: StreamHandler {
                 }, deadline: deadline)
         } catch {
             if case .untrusted(let reason) = error { throw .untrusted(reason: reason) }
-            throw .unreachable(reason: error.reason)
+            throw .unreachable(reason: error.text)
         }
         let request = HTTPRequest(method: "GET", path: url.path + file, isKeptAlive: false)
         return try await WebFetch(way).run(request.encoded(host: url.authority), deadline).get()
@@ -56,7 +57,9 @@ package final class WebFetch: StreamHandler {
     private func run(_ request: [UInt8], _ deadline: Duration) async -> Result<HTTPResponse, Failure> {
         await withUnsafeContinuation { continuation in
             self.continuation = continuation
-            timer = Timer { [unowned self] in finish(.failure(.unreachable(reason: "AnswerTimeout"))) }
+            timer = Timer { [unowned self] in
+                finish(.failure(.unreachable(reason: OwnReason.answerTimeout.code)))
+            }
             timer?.start(after: deadline)
             way.stream.handler = self
             if let tls = way.tls { tls.write(request) } else { way.stream.write(request) }
@@ -96,7 +99,7 @@ package final class WebFetch: StreamHandler {
     /// Finishes at the stream's end: an answer without a length lasts until here.
     private func endOfStream() {
         if let answer = try? decoder.end() { return finish(.success(answer)) }
-        finish(.failure(.unreachable(reason: "ConnectionLost")))
+        finish(.failure(.unreachable(reason: OwnReason.connectionLost.code)))
     }
 
     private func finish(_ result: Result<HTTPResponse, Failure>) {

@@ -103,7 +103,7 @@ final class AccessTokens {
             case .success(let answer): take(OAuthExchange.read(answer))
             case .failure(let failure):
                 failed(
-                    failure.isUntrusted ? "TLS" : failure.reason, retryAfter: nil,
+                    failure.isUntrusted ? OwnReason.tls.code : failure.reason, retryAfter: nil,
                     isFault: failure.isUntrusted)
             }
         }
@@ -130,7 +130,7 @@ final class AccessTokens {
         }
         lastError = reason
         life.failed(at: EventLoop.monotonicNanoseconds, retryAfter: retryAfter, using: &random)
-        if isFault { fault = GatewayAnswer.word(reason) ?? "TokenFailed" }
+        if isFault { fault = GatewayAnswer.word(reason) ?? OwnReason.tokenFailed.code }
         fetchIfDue()
         onChange?()
     }

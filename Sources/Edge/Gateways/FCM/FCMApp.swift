@@ -89,7 +89,7 @@ package struct FCMApp: ConfiguredApp {
             "enable the Firebase Cloud Messaging API (V1) for the project, and give the service account its role (Firebase Admin, or cloudmessaging.messages.create)"
         case "NOT_FOUND":
             "the project does not exist: does the service account belong to the app's own Firebase project?"
-        case "TokenFailed": "the app's key cannot sign: put the right file in its place"
+        case OwnReason.tokenFailed.code: "the app's key cannot sign: put the right file in its place"
         case "QUOTA_EXCEEDED", "UNAVAILABLE", "INTERNAL": patience
         case _: nil
         }

@@ -86,7 +86,7 @@ package final class FCMGateway: LinkedGateway {
         guard let (authorization, generation) = tokens.current else {
             let outcome: Outcome =
                 fault.map { .blocked(reason: $0) }
-                ?? .deferred(Deferral(reason: "NoToken", scope: .device, isUnharmed: true))
+                ?? .deferred(Deferral(.noToken, scope: .device, isUnharmed: true))
             return later { completion(outcome) }
         }
         guard let connection = link.roomiest else {

@@ -62,10 +62,10 @@ package final class MailboxGateway: Gateway {
             case .noSuchMailbox where notification.deviceToken == MailboxAddress.nobody:
                 return .refused(reason: MailboxApp.noSuchMailbox)
             case .noSuchMailbox: return .tokenDead(reason: MailboxApp.noSuchMailbox, since: nil)
-            case nil: return .deferred(Deferral(reason: "Stopped", scope: .device, isUnharmed: true))
+            case nil: return .deferred(Deferral(.stopped, scope: .device, isUnharmed: true))
             }
         } catch {
-            return .deferred(Deferral(reason: "StoreFailed", scope: .host, isUnharmed: true))
+            return .deferred(Deferral(.storeFailed, scope: .host, isUnharmed: true))
         }
     }
 }

@@ -36,7 +36,7 @@ package enum MailboxAddress {
     /// Bytes of an address. Bisq 2 registers 100 to 300 for Android.
     static let length = prefix.utf8.count + randomBytes / 3 * 4
 
-    /// The address that chance gives to nobody.
+    /// A well-formed address of no mailbox, for the probe: chance draws none with such words in it.
     static let nobody = DeviceToken(
         prefix + "onionbell-watch-no-such-device-" + String(repeating: "0", count: 65))
 

@@ -19,7 +19,7 @@ enum NtfyAnswer {
         // What a hotspot shows in place of the server is a page.
         case 200..<300:
             return document?["id"]?.string == nil
-                ? .deferred("WebPage", .host) : Verdict(outcome: .accepted)
+                ? .deferred(.webPage, .host) : Verdict(outcome: .accepted)
         // The server wants a token, or another one; or it redirects, which is never followed; or it is no ntfy server.
         case 300..<400, 401, 403, 404, 405: return .blocked(reason)
         case 429:

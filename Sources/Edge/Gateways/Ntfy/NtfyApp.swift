@@ -180,7 +180,7 @@ package struct NtfyApp: ConfiguredApp {
             "the ntfy server takes no more messages from this account today; it goes on by itself: give its user a tier with more, or use a server of your own"
         case _ where reason.hasPrefix("Ntfy429"):
             "the ntfy server's limit for this account is reached; it goes on by itself: give its user a tier with more, or raise visitor-request-limit-burst there"
-        case "WebPage": stranger
+        case OwnReason.webPage.code: stranger
         case "HTTP404", "HTTP405": "this is no ntfy server: is url right?"
         case "HTTP301", "HTTP302", "HTTP303", "HTTP307", "HTTP308":
             "the server redirects, which is never followed: name its final address in url"
@@ -210,7 +210,7 @@ enum NtfyProbe {
         case .success(let answer):
             switch answer.status {
             case 200 where (try? JSON(answer.body))?["success"]?.bool == true: return .taken("success")
-            case 200..<300: return .unclear(reason: "WebPage")
+            case 200..<300: return .unclear(reason: OwnReason.webPage.code)
             // A server without accounts does not know the question.
             case 404 where (try? JSON(answer.body))?["code"]?.integer != nil: return .taken(answer.statusWord)
             case 403 where (try? JSON(answer.body))?["code"]?.integer != nil:

@@ -40,7 +40,7 @@ final class PeerClientSession: GatheringClientSession {
     func cancel(tag: Int) {
         guard let uid = tags.first(where: { $0.value == tag })?.key else { return }
         tags[uid] = nil
-        events.append(.unclear(tag: tag, reason: "Cancelled"))
+        events.append(.unclear(tag: tag, .own(.answerTimeout)))
     }
 
     func ping() { write(.ping(Ping(nonce: .random(in: .min ... .max)))) }
@@ -56,24 +56,24 @@ final class PeerClientSession: GatheringClientSession {
                 case .assembled(let body): take(try? Envelope(parsing: body))
                 }
             } catch {
-                end(reason: "BadFrame")
+                end(.own(.badFrame))
             }
         }
     }
 
-    func streamEnded() { end(reason: tags.isEmpty ? nil : "ConnectionLost") }
+    func streamEnded() { end(tags.isEmpty ? nil : .own(.connectionLost)) }
 
     private func write(_ message: Message) {
         Envelope(messageVersion: network.messageVersion, message: message).appendFrame(to: &output)
     }
 
     private func take(_ envelope: Envelope?) {
-        guard let envelope else { return end(reason: "BadFrame") }
+        guard let envelope else { return end(.own(.badFrame)) }
         switch envelope.message {
         case .notificationResponse(let response): take(response)
         case .ping(let ping):
             pings += 1
-            guard pings <= PeerClientSession.mostPings else { return end(reason: "TooManyPings") }
+            guard pings <= PeerClientSession.mostPings else { return end(.own(.tooManyPings)) }
             write(.pong(Pong(requestNonce: ping.nonce)))
         case .pong: events.append(.alive)
         case .closeConnection(let close): take(close)
@@ -102,17 +102,17 @@ final class PeerClientSession: GatheringClientSession {
     /// has read nothing but the version.
     private func take(_ close: CloseConnectionMessage) {
         events.append(.goAway(debugData: Array(close.reason.utf8.prefix(64))))
-        guard close.reason == PeerClose.wrongNetworkID.word else { return end(reason: nil) }
+        guard close.reason == PeerClose.wrongNetworkID.word else { return end(nil) }
         for tag in tags.values { events.append(.unharmed(tag: tag)) }
         tags = [:]
-        end(reason: nil)
+        end(nil)
     }
 
-    private func end(reason: String?) {
+    private func end(_ reason: ExchangeReason?) {
         guard !hasEnded else { return }
         hasEnded = true
-        for tag in tags.values { events.append(.unclear(tag: tag, reason: reason ?? "ConnectionLost")) }
+        for tag in tags.values { events.append(.unclear(tag: tag, reason ?? .own(.connectionLost))) }
         tags = [:]
-        events.append(.ended(reason: reason))
+        events.append(.ended(reason))
     }
 }

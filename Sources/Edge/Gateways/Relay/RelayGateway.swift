@@ -216,7 +216,7 @@ package final class RelayGateway: Gateway {
 
     private func outcome(of end: ExchangeEnd, _ notification: Notification, at index: Int) -> Outcome {
         switch end {
-        case .unharmed(RelayGateway.wrongNetwork):
+        case .unharmed(.word(RelayGateway.wrongNetwork)):
             return outcome(of: .setup(reason: RelayGateway.wrongNetwork), notification, at: index)
         case .unharmed(let reason):
             bound.notTaken(notification.id)

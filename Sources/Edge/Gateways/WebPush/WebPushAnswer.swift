@@ -16,7 +16,7 @@ enum WebPushAnswer {
     static func verdict(_ answer: GatewayAnswer) -> Verdict {
         switch answer.status {
         // What a hotspot or a proxy shows in place of the service is a page.
-        case 200..<300 where answer.isPage: return .deferred("WebPage", .host)
+        case 200..<300 where answer.isPage: return .deferred(.webPage, .host)
         case 200..<300: return taken(answer)
         case _: break
         }

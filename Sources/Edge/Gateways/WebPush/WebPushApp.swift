@@ -164,7 +164,7 @@ package struct WebPushApp: ConfiguredApp {
         case WebPushAnswer.otherKey:
             "the subscription was made for another node's key: the phone has to pair again; if many say so, restore vapid-key"
         case WebPushAnswer.topicForbidden: WebPushAnswer.topicAdvice
-        case "SigningFailed": "vapid-key cannot sign: restore it from a backup"
+        case OwnReason.signingFailed.code: "vapid-key cannot sign: restore it from a backup"
         case "WebPage": stranger
         case "TooManyRequests", "ServiceUnavailable", "InternalServerError": patience
         case _: nil

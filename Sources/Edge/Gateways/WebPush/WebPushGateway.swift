@@ -20,7 +20,7 @@ final class WebPushGateway: LinkedGateway {
     private let later = Later()
     let absence: ServerAbsence
     /// The reason why the last connection came to nothing, until the lane has heard of it.
-    private var failure: String?
+    private var failure: OwnReason?
     /// Whether the server has said that it keeps notifications for a shorter time than they live.
     private var keepsBriefly = false
     static let suspicious = [WebPushAnswer.otherKey]
@@ -47,7 +47,7 @@ final class WebPushGateway: LinkedGateway {
     /// Gives the lane a failure, so that it tries again when its pause is over. What is not there to hear it asks for a
     /// connection of its own.
     private func failed() {
-        let reason = link.fault == "TLS" ? "TLS" : "Unreachable"
+        let reason = link.isUntrusted ? OwnReason.tls : .unreachable
         link.mended()
         link.rest()
         later { [weak self] in
@@ -59,9 +59,9 @@ final class WebPushGateway: LinkedGateway {
 
     /// Returns the outcome of a failure. A notification that has waited for a server that there never was has waited long
     /// enough.
-    private func failed(because reason: String, at now: Int64) -> Outcome {
+    private func failed(because reason: OwnReason, at now: Int64) -> Outcome {
         !isNamed && absence.isForGood(at: now, lastFound: shared.lastFound)
-            ? .refused(reason: "NoSuchServer") : .deferred(Deferral(reason: reason, scope: .host))
+            ? .refused(reason: "NoSuchServer") : .deferred(Deferral(reason, scope: .host))
     }
 
     func start() { link.start() }
@@ -123,8 +123,9 @@ final class WebPushGateway: LinkedGateway {
     private func clean(_ end: ExchangeEnd) -> ExchangeEnd {
         switch end {
         case .answered: end
-        case .unharmed: .unharmed(reason: "NotProcessed")
-        case .unclear(let reason): .unclear(reason: GatewayAnswer.word(reason) ?? "ConnectionLost")
+        case .unharmed: .unharmed(.own(.notProcessed))
+        case .unclear(.own), .unclear(.reset): end
+        case .unclear(.word), .unclear(.system): .unclear(.own(.connectionLost))
         }
     }
 

@@ -14,7 +14,7 @@ extension WebPushShared {
             let endpoint = PushEndpoint(url, path: nobody.endpoint.path),
             let (authorization, _) = try? tokens.current(for: origin),
             let body = try? WebPushRequest.body("onionbell", for: nobody)
-        else { return .refused(reason: "SigningFailed") }
+        else { return .refused(reason: OwnReason.signingFailed.code) }
         let head = WebPushRequest.head(
             of: GatewayProbe.notification(to: WebPushSubscription.nobody), to: endpoint,
             authorization: authorization, now: EventLoop.unixMilliseconds)

@@ -66,7 +66,7 @@ final class WebPushShared {
             (authorization, generation) = try tokens.current(for: origin)
         } catch {
             log.error("gateway.signing_failed", metadata: ["reason": "\(error)"])
-            throw Unsendable(outcome: .blocked(reason: "SigningFailed"))
+            throw Unsendable(outcome: .blocked(reason: OwnReason.signingFailed.code))
         }
         do {
             let body = try WebPushRequest.body(content.message, for: subscription)
