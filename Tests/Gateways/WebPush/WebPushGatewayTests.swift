@@ -45,7 +45,7 @@ struct WebPushWorld {
         limits.request = request
         limits.failing = failing
         gateway = WebPushGateway(
-            try #require(PushEndpoint.Place(host)), isNamed: isNamed, shared, limits: limits)
+            try #require(PushEndpoint.Server(host)), isNamed: isNamed, shared, limits: limits)
         if starts { gateway.start() }
     }
 
@@ -259,7 +259,7 @@ func webPush(
         let lookUp = world.shared.lookUp(for: url)
         let local = Endpoint.host("127.0.0.1", port: 443)
         await #expect(throws: ConnectError.self) { _ = try await lookUp(local, .seconds(5)) }
-        let own = GatewayURL(try #require(PushEndpoint.Place("\(world.server.endpoint)")))
+        let own = GatewayURL(try #require(PushEndpoint.Server("\(world.server.endpoint)")))
         #expect(try await world.shared.lookUp(for: own)(own.endpoint, .seconds(5)).count == 1)
         world.end()
     }
@@ -267,7 +267,7 @@ func webPush(
     @Test func theProbeRingsNobodyAndTellsWhetherTheKeyIsTaken() async throws {
         for manner in WebPushRules.Manner.allCases {
             let world = try WebPushWorld(manner)
-            let url = GatewayURL(try #require(PushEndpoint.Place("\(world.server.endpoint)")))
+            let url = GatewayURL(try #require(PushEndpoint.Server("\(world.server.endpoint)")))
             guard case .taken = try await world.shared.probe(of: .production, at: url).run() else {
                 Issue.record("\(manner)")
                 continue

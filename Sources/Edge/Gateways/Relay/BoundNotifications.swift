@@ -10,7 +10,7 @@ struct BoundNotifications: Sendable {
     static let most = 4096
     static let recordLength = 24
 
-    private struct Place: Sendable {
+    private struct Binding: Sendable {
         var upstream: Int
         /// Whether the upstream was asked before, and the outcome is unclear: one that takes nothing now may have it all
         /// the same.
@@ -18,7 +18,7 @@ struct BoundNotifications: Sendable {
     }
 
     private let marks: [UInt64]
-    private var places: [NotificationID: Place] = [:]
+    private var bindings: [NotificationID: Binding] = [:]
     /// Oldest first, with those that have ended meanwhile.
     private var order: ArraySlice<NotificationID> = []
 
@@ -28,34 +28,34 @@ struct BoundNotifications: Sendable {
         }
     }
 
-    var count: Int { places.count }
+    var count: Int { bindings.count }
 
-    subscript(id: NotificationID) -> Int? { places[id]?.upstream }
+    subscript(id: NotificationID) -> Int? { bindings[id]?.upstream }
 
     /// Binds a notification to the upstream that it is about to be sent to.
     ///
     /// - Returns: Whether that is news.
     mutating func bind(_ id: NotificationID, to upstream: Int) -> Bool {
-        guard places[id] == nil else { return false }
-        add(id, Place(upstream: upstream, isUnclear: false))
+        guard bindings[id] == nil else { return false }
+        add(id, Binding(upstream: upstream, isUnclear: false))
         return true
     }
 
-    mutating func unclear(_ id: NotificationID) { places[id]?.isUnclear = true }
+    mutating func unclear(_ id: NotificationID) { bindings[id]?.isUnclear = true }
 
     /// Notes that the upstream surely has not taken the notification this time.
     mutating func notTaken(_ id: NotificationID) {
-        if places[id]?.isUnclear == false { places[id] = nil }
+        if bindings[id]?.isUnclear == false { bindings[id] = nil }
     }
 
-    mutating func ended(_ id: NotificationID) { places[id] = nil }
+    mutating func ended(_ id: NotificationID) { bindings[id] = nil }
 
-    private mutating func add(_ id: NotificationID, _ place: Place) {
+    private mutating func add(_ id: NotificationID, _ binding: Binding) {
         if order.count >= BoundNotifications.most {
-            order = order.filter { places[$0] != nil && $0 != id }
-            if order.count >= BoundNotifications.most { places[order.removeFirst()] = nil }
+            order = order.filter { bindings[$0] != nil && $0 != id }
+            if order.count >= BoundNotifications.most { bindings[order.removeFirst()] = nil }
         }
-        places[id] = place
+        bindings[id] = binding
         order.append(id)
     }
 
@@ -63,10 +63,10 @@ struct BoundNotifications: Sendable {
 
     var bytes: [UInt8] {
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(places.count * BoundNotifications.recordLength)
+        bytes.reserveCapacity(bindings.count * BoundNotifications.recordLength)
         for id in order {
-            guard let place = places[id] else { continue }
-            for word in [id.high, id.low, marks[place.upstream]] {
+            guard let binding = bindings[id] else { continue }
+            for word in [id.high, id.low, marks[binding.upstream]] {
                 for shift in stride(from: 56, through: 0, by: -8) {
                     bytes.append(UInt8(truncatingIfNeeded: word >> UInt64(shift)))
                 }
@@ -85,8 +85,8 @@ struct BoundNotifications: Sendable {
                 bytes[(start + 8 * word)..<(start + 8 * word + 8)].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
             }
             let id = NotificationID(high: words[0], low: words[1])
-            guard let upstream = marks.firstIndex(of: words[2]), places[id] == nil else { continue }
-            add(id, Place(upstream: upstream, isUnclear: true))
+            guard let upstream = marks.firstIndex(of: words[2]), bindings[id] == nil else { continue }
+            add(id, Binding(upstream: upstream, isUnclear: true))
         }
     }
 }

@@ -33,12 +33,12 @@ struct PushEndpoint: Equatable, Sendable {
             guard text[end] != UInt8(ascii: "?"), text[end] != UInt8(ascii: "@") else { return nil }
             end += 1
         }
-        guard end < text.count, let place = Place(text.extracting(first: end)),
+        guard end < text.count, let server = Server(text.extracting(first: end)),
             PushEndpoint.isPath(text.extracting(droppingFirst: end))
         else { return nil }
-        host = place.host
-        port = place.port
-        isUnusual = place.isUnusual
+        host = server.host
+        port = server.port
+        isUnusual = server.isUnusual
         path = PushEndpoint.string(text.extracting(droppingFirst: end))
     }
 
@@ -118,7 +118,7 @@ struct PushEndpoint: Equatable, Sendable {
 
 extension PushEndpoint {
     /// A host with its port, as an endpoint or the operator's settings have it.
-    struct Place: Equatable {
+    struct Server: Equatable {
         let host: String
         let port: UInt16
         let isUnusual: Bool
@@ -128,22 +128,22 @@ extension PushEndpoint {
             var end = text.count
             var colon: Int?
             if text.count > 0, text[0] == UInt8(ascii: "[") {
-                guard let close = Place.index(of: "]", in: text) else { return nil }
+                guard let close = Server.index(of: "]", in: text) else { return nil }
                 if close + 1 < text.count {
                     guard text[close + 1] == UInt8(ascii: ":") else { return nil }
                     colon = close + 1
                 }
             } else {
-                colon = Place.index(of: ":", in: text)
+                colon = Server.index(of: ":", in: text)
             }
             var port: UInt16?
             if let colon {
-                port = Place.port(text.extracting(droppingFirst: colon + 1))
+                port = Server.port(text.extracting(droppingFirst: colon + 1))
                 guard port != nil else { return nil }
                 end = colon
             }
             let name = text.extracting(first: end)
-            guard let kind = Place.kind(of: name) else { return nil }
+            guard let kind = Server.kind(of: name) else { return nil }
             let isLiteral = name[0] == UInt8(ascii: "[")
             host = PushEndpoint.string(
                 isLiteral ? name.extracting(droppingFirst: 1).extracting(droppingLast: 1) : name)
@@ -154,8 +154,8 @@ extension PushEndpoint {
         }
 
         init?(_ text: String) {
-            guard let place = text.withBytes({ Place($0) }) else { return nil }
-            self = place
+            guard let server = text.withBytes({ Server($0) }) else { return nil }
+            self = server
         }
 
         private enum Kind { case usual, unusual }
@@ -181,7 +181,7 @@ extension PushEndpoint {
                 let inside = name.extracting(droppingFirst: 1)
                 // Without a colon it would be a name in brackets, which is written without them.
                 guard inside.count >= 3, inside[inside.count - 1] == UInt8(ascii: "]"),
-                    Place.index(of: ":", in: inside) != nil,
+                    Server.index(of: ":", in: inside) != nil,
                     inside.extracting(droppingLast: 1).consists(of: {
                         ASCII.digit($0) | ASCII.hexDigit($0) & (1 ^ ASCII.upperCase($0))
                             | ASCII.equal($0, ":") | ASCII.equal($0, ".")

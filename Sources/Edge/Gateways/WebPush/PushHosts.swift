@@ -22,14 +22,14 @@ struct PushHosts: Equatable, Sendable {
             }
             if text.hasPrefix("*.") {
                 let domain = String(text.dropFirst(2))
-                guard let place = PushEndpoint.Place(domain), place.host == domain,
-                    !place.isUnusual
+                guard let server = PushEndpoint.Server(domain), server.host == domain,
+                    !server.isUnusual
                 else { return nil }
                 self = .below(domain)
                 return
             }
-            guard let place = PushEndpoint.Place(text) else { return nil }
-            self = .host(place.host, port: place.port)
+            guard let server = PushEndpoint.Server(text) else { return nil }
+            self = .host(server.host, port: server.port)
         }
 
         fileprivate func covers(_ endpoint: PushEndpoint) -> Bool {

@@ -87,16 +87,18 @@ package struct WebPushApp: ConfiguredApp {
         let shared = WebPushShared(pushHosts, key, contact: contact, by: egress, context, log: log)
         let limits = WebPushApp.limits
         let gateways = pushHosts.hosts.compactMap { host in
-            PushEndpoint.Place(host).map {
+            PushEndpoint.Server(host).map {
                 (LaneHost(host), WebPushGateway($0, isNamed: true, shared, limits: limits))
             }
         }
         return OpenedApp(
             gateways.map { ($0.0, $0.1) },
             opening: { host in
-                guard let place = PushEndpoint(host.name + "/"), shared.hosts.allow(place) else { return nil }
+                guard let endpoint = PushEndpoint(host.name + "/"), shared.hosts.allow(endpoint) else {
+                    return nil
+                }
                 // It goes within minutes of its last notification: other authorities come with the next one.
-                return PushEndpoint.Place(place.authority).map {
+                return PushEndpoint.Server(endpoint.authority).map {
                     WebPushGateway($0, isNamed: false, shared, limits: limits)
                 }
             },
@@ -124,8 +126,8 @@ package struct WebPushApp: ConfiguredApp {
             pushHosts, key, contact: contact, by: egress, context,
             log: Logger(label: "onionbell") { _ in SwiftLogNoOpLogHandler() })
         return pushHosts.hosts.compactMap { host in
-            PushEndpoint.Place(host).map { place in
-                var probe = shared.probe(of: LaneHost(host), at: GatewayURL(place))
+            PushEndpoint.Server(host).map { server in
+                var probe = shared.probe(of: LaneHost(host), at: GatewayURL(server))
                 probe.isForUsedHost = PushEndpoint("https://\(host)/").map { !pushHosts.name($0) } ?? true
                 return probe
             }
@@ -165,7 +167,7 @@ package struct WebPushApp: ConfiguredApp {
             "the subscription was made for another node's key: the phone has to pair again; if many say so, restore vapid-key"
         case WebPushAnswer.topicForbidden: WebPushAnswer.topicAdvice
         case OwnReason.signingFailed.code: "vapid-key cannot sign: restore it from a backup"
-        case "WebPage": stranger
+        case OwnReason.webPage.code: stranger
         case "TooManyRequests", "ServiceUnavailable", "InternalServerError": patience
         case _: nil
         }

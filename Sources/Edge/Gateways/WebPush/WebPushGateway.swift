@@ -27,12 +27,12 @@ final class WebPushGateway: LinkedGateway {
     static var nobody: DeviceToken { WebPushSubscription.nobody }
 
     init(
-        _ place: PushEndpoint.Place, isNamed: Bool, _ shared: WebPushShared, limits: ConnectionLife.Limits
+        _ server: PushEndpoint.Server, isNamed: Bool, _ shared: WebPushShared, limits: ConnectionLife.Limits
     ) {
         self.shared = shared
         self.isNamed = isNamed
         log = shared.log
-        let url = GatewayURL(place)
+        let url = GatewayURL(server)
         origin = "\(url.isSecure ? "https" : "http")://\(url.authority)"
         var settings = GatewayLink.Settings(
             url: url, egress: shared.egress, version: .http1, limits: limits)

@@ -91,8 +91,8 @@ final class WebPushShared {
         for url: GatewayURL, noting absence: ServerAbsence = ServerAbsence(),
         asking resolver: @escaping Dial.Lookup = Dial.systemLookup
     ) -> Dial.Lookup {
-        let place = PushEndpoint(url)
-        guard let place, !hosts.name(place) else { return resolver }
+        let endpoint = PushEndpoint(url)
+        guard let endpoint, !hosts.name(endpoint) else { return resolver }
         return { (endpoint, deadline) async throws(ConnectError) in
             let addresses: [SocketAddress]
             do throws(ConnectError) {
@@ -149,8 +149,8 @@ extension PushEndpoint {
 }
 
 extension GatewayURL {
-    init(_ place: PushEndpoint.Place) {
+    init(_ server: PushEndpoint.Server) {
         // Onion services are their own encryption; the settings see to it that tor leads there.
-        self.init(isSecure: !place.host.hasSuffix(".onion"), host: place.host, port: place.port, path: "/")
+        self.init(isSecure: !server.host.hasSuffix(".onion"), host: server.host, port: server.port, path: "/")
     }
 }
