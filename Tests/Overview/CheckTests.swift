@@ -5,8 +5,8 @@ import Testing
 @testable import Overview
 
 @Suite struct CheckTests {
-    private func check(_ name: String, of report: Report) -> Check? {
-        report.deliveryChecks.first { $0.name == name }
+    private func check(_ kind: CheckKind, of report: Report) -> Check? {
+        report.deliveryChecks.first { $0.kind == kind }
     }
 
     @Test func allIsWell() {
@@ -21,17 +21,17 @@ import Testing
 
     /// What it means for people, not how many checks there are.
     @Test(arguments: [
-        ("pushing", "Notifications have not gone out for 6 min"),
-        ("outbox", "No new notifications are accepted"),
-        ("disk", "Soon no new notifications can be accepted: the disk"),
-        ("a.certificate", "Certificate of a is about to end, or has ended"),
-        ("bisq-remote-ios", "Notifications for bisq-remote-ios are not delivered"),
+        (CheckKind.pushing, "Notifications have not gone out for 6 min"),
+        (.outbox, "No new notifications are accepted"),
+        (.disk, "Soon no new notifications can be accepted: the disk"),
+        (.certificate(of: "a"), "Certificate of a is about to end, or has ended"),
+        (.lane("bisq-remote-ios"), "Notifications for bisq-remote-ios are not delivered"),
     ])
-    func theHeadlineSaysWhatItMeans(name: String, sentence: String) {
+    func theHeadlineSaysWhatItMeans(kind: CheckKind, sentence: String) {
         var report = Sample.good
         report.lanes[0].oldestDueAge = .seconds(370)
-        report.checks.append(Check(name: name, level: .failing, state: "x", advice: "y"))
-        report.checks.removeAll { $0.name == name && $0.level == .ok }
+        report.checks.append(Check(kind, level: .failing, state: "x", advice: "y"))
+        report.checks.removeAll { $0.kind == kind && $0.level == .ok }
         #expect(report.verdict.sentence == sentence)
     }
 
@@ -39,62 +39,74 @@ import Testing
     @Test func eachCheckIsExplained() throws {
         let articles = URL(filePath: #filePath).deletingLastPathComponent()
             .appending(path: "../../Sources/Programs/Onionbell/Onionbell.docc").standardized
-        let onion = ["onion", "self_dial", "front", "tor"].map { Check.ok($0, "") }
-        for check in Sample.good.deliveryChecks + onion + [.ok("a.certificate", "")] {
+        for kind in CheckKind.fixed + [.certificate(of: "a"), .lane("bisq-remote-ios")] {
             #expect(
-                FileManager.default.fileExists(atPath: articles.appending(path: "\(check.article).md").path))
-            #expect(!check.title.contains("_"))
+                FileManager.default.fileExists(atPath: articles.appending(path: "\(kind.article).md").path))
+            #expect(!kind.title.contains("_"))
             for level in [Check.Level.warning, .failing] {
                 var report = Sample.good
-                report.checks = [Check(name: check.name, level: level, state: "x", advice: "y")]
+                report.checks = [Check(kind, level: level, state: "x", advice: "y")]
                 #expect(!report.verdict.sentence.contains("_") && report.verdict.sentence.count > 10)
             }
         }
     }
 
+    /// Metrics, scripts and the file of the history have them.
+    @Test func theNamesOfChecksStay() {
+        let kinds = CheckKind.fixed + [.certificate(of: "https"), .lane("a.sandbox")]
+        #expect(
+            kinds.map(\.name) == [
+                "onion", "self_dial", "front", "tor", "outbox", "backlog", "nodes", "database", "disk",
+                "loop", "connections", "circuits", "pushing", "https.certificate", "a.sandbox",
+            ])
+        for kind in kinds { #expect(CheckKind(name: kind.name) == kind) }
+        let lanes = Sample.good.lanes.map { CheckKind.lane($0.name) }
+        #expect(Sample.good.deliveryChecks.allSatisfy { (CheckKind.fixed + lanes).contains($0.kind) })
+    }
+
     /// The last value that is well, and the first that is not.
     @Test func nodesOfADatabaseThatAreNotWellAreTold() {
-        let cases: [(String, String?, (inout Report.Shared) -> Void)] = [
+        let cases: [(CheckKind, String?, (inout Report.Shared) -> Void)] = [
             (
-                "nodes", nil,
+                .nodes, nil,
                 {
                     $0.withoutOwner = 9; $0.withoutOwnerFor = .seconds(29)
                 }
             ),
             (
-                "nodes", "9 of 256 shards",
+                .nodes, "9 of 256 shards",
                 {
                     $0.withoutOwner = 9; $0.withoutOwnerFor = .seconds(30)
                 }
             ),
-            ("nodes", nil, { $0.nodes[1].leaseAge = .milliseconds(4999) }),
-            ("nodes", "2 at host-b has not renewed", { $0.nodes[1].leaseAge = .seconds(5) }),
+            (.nodes, nil, { $0.nodes[1].leaseAge = .milliseconds(4999) }),
+            (.nodes, "2 at host-b has not renewed", { $0.nodes[1].leaseAge = .seconds(5) }),
             (
-                "nodes", nil,
+                .nodes, nil,
                 {
                     $0.nodes[1].leaseAge = .seconds(9); $0.nodes[1].isAlive = false
                 }
             ),
-            ("nodes", nil, { $0.nodes[1].clockAhead = .milliseconds(-29_999) }),
-            ("nodes", "30 s behind", { $0.nodes[1].clockAhead = .seconds(-30) }),
-            ("nodes", "60 min ahead of", { $0.nodes[0].clockAhead = .seconds(3600) }),
-            ("database", nil, { $0.medianCommit = .milliseconds(199) }),
-            ("database", "200 ms in the middle", { $0.medianCommit = .milliseconds(200) }),
-            ("database", nil, { $0.longestCommit = .milliseconds(1999) }),
-            ("database", "2.0 s at most", { $0.longestCommit = .seconds(2) }),
-            ("database", nil, { $0.longestCommit = nil }),
+            (.nodes, nil, { $0.nodes[1].clockAhead = .milliseconds(-29_999) }),
+            (.nodes, "30 s behind", { $0.nodes[1].clockAhead = .seconds(-30) }),
+            (.nodes, "60 min ahead of", { $0.nodes[0].clockAhead = .seconds(3600) }),
+            (.database, nil, { $0.medianCommit = .milliseconds(199) }),
+            (.database, "200 ms in the middle", { $0.medianCommit = .milliseconds(200) }),
+            (.database, nil, { $0.longestCommit = .milliseconds(1999) }),
+            (.database, "2.0 s at most", { $0.longestCommit = .seconds(2) }),
+            (.database, nil, { $0.longestCommit = nil }),
         ]
-        for (name, words, change) in cases {
+        for (kind, words, change) in cases {
             var report = Sample.good
             change(&report.shared!)
-            let check = check(name, of: report)
+            let check = check(kind, of: report)
             #expect(check?.level == (words == nil ? .ok : .warning), "\(words ?? "")")
             if let words { #expect(check?.state.contains(words) == true, "\(check?.state ?? "")") }
         }
         // A file has neither.
         var report = Sample.good
         report.shared = nil
-        #expect(check("nodes", of: report) == nil && check("database", of: report) == nil)
+        #expect(check(.nodes, of: report) == nil && check(.database, of: report) == nil)
     }
 
     @Test(arguments: [
@@ -107,10 +119,10 @@ import Testing
         var report = Sample.good
         report.lanes[0].isPaused = true
         report.lanes[0].gateway?.lastError = word
-        #expect(check("bisq-remote-ios", of: report)?.advice == GatewayAdvice.text(for: word))
+        #expect(check(.lane("bisq-remote-ios"), of: report)?.advice == GatewayAdvice.text(for: word))
         // Its service knows more of its own words.
         report.lanes[0].errorAdvice = "wait"
-        #expect(check("bisq-remote-ios", of: report)?.advice == "wait")
+        #expect(check(.lane("bisq-remote-ios"), of: report)?.advice == "wait")
     }
 
     /// The oldest waits so long, and the gateway's last word on anything is so old.
@@ -121,7 +133,7 @@ import Testing
         var report = Sample.good
         report.lanes[0].oldestDueAge = .seconds(waits)
         report.lanes[0].figures.lastJudgement = report.monotonicNow - Int64(silent) * 1_000_000_000
-        let pushing = check("pushing", of: report)
+        let pushing = check(.pushing, of: report)
         #expect(pushing?.isWell == !hasStopped)
         #expect((pushing?.advice == nil) == !hasStopped)
         if hasStopped {
@@ -134,17 +146,17 @@ import Testing
         report.lanes[0].oldestDueAge = .seconds(300)
         report.lanes[0].figures.lastJudgement = nil
         #expect(
-            check("pushing", of: report)?.state
+            check(.pushing, of: report)?.state
                 == "has stopped: 2 wait for bisq-remote-ios, the oldest for 5 min, there was no answer yet")
         // What waits from before a start has its time.
         report.process.startedAt = report.now - 299_000
-        #expect(check("pushing", of: report)?.isWell == true)
+        #expect(check(.pushing, of: report)?.isWell == true)
     }
 
     @Test func aNodeThatCanRingNobodySaysSo() {
         var report = Sample.good
         report.hasNobodyToRing = true
-        #expect(check("pushing", of: report)?.level == .warning)
+        #expect(check(.pushing, of: report)?.level == .warning)
         report.checks = report.deliveryChecks
         #expect(report.verdict.sentence == "Nobody can be rung: no app has credentials")
     }
@@ -156,7 +168,7 @@ import Testing
             report.lanes[index].figures.lastJudgement = nil
             report.lanes[index].figures.lastDelivery = nil
         }
-        #expect(check("pushing", of: report)?.state == "no delivery since the start")
+        #expect(check(.pushing, of: report)?.state == "no delivery since the start")
     }
 
     @Test(arguments: [
@@ -167,9 +179,9 @@ import Testing
     func theDiskIsToldBeforeItIsFull(bytes: Int, level: Check.Level) {
         var report = Sample.good
         report.outbox.diskAvailable = bytes
-        #expect(check("disk", of: report)?.level == level)
-        #expect((check("disk", of: report)?.advice == nil) == (level == .ok))
-        #expect(check("disk", of: report)?.state.hasPrefix("full: ") == (bytes == 0))
+        #expect(check(.disk, of: report)?.level == level)
+        #expect((check(.disk, of: report)?.advice == nil) == (level == .ok))
+        #expect(check(.disk, of: report)?.state.hasPrefix("full: ") == (bytes == 0))
     }
 
     @Test(arguments: [(250, Check.Level.ok), (251, .warning), (2000, .warning), (2001, .failing)])
@@ -177,7 +189,7 @@ import Testing
         for value in [\Report.loop.lag, \Report.loop.longestTurn] {
             var report = Sample.good
             report[keyPath: value] = .milliseconds(milliseconds)
-            let loop = check("loop", of: report)
+            let loop = check(.loop, of: report)
             #expect(loop?.level == level && (loop?.advice == nil) == (level == .ok))
         }
     }
@@ -189,7 +201,7 @@ import Testing
             .init("http", open: 0, limit: 10, heldByFew: 0),
             .init("peers", open: open, limit: 100, heldByFew: 64),
         ]
-        let places = check("connections", of: report)
+        let places = check(.connections, of: report)
         #expect(places?.level == level)
         if level != .ok { #expect(places?.advice?.hasPrefix("few hold most") == true) }
     }
@@ -199,78 +211,78 @@ import Testing
         report.closedCircuits = 9
         report.lostPeers = 100
         report.peers.open = 51
-        #expect(check("circuits", of: report)?.level == .ok)
+        #expect(check(.circuits, of: report)?.level == .ok)
         report.peers.open = 50
-        #expect(check("circuits", of: report)?.level == .failing)
+        #expect(check(.circuits, of: report)?.level == .failing)
         report.lostPeers = 0
         report.closedCircuits = 10
         #expect(
-            check("circuits", of: report)?.level == .failing && check("circuits", of: report)?.advice != nil)
+            check(.circuits, of: report)?.level == .failing && check(.circuits, of: report)?.advice != nil)
     }
 
     @Test func aDiskThatDoesNotAnswerFails() {
         var report = Sample.good
         report.outbox.diskSilence = .seconds(30)
-        #expect(check("disk", of: report)?.isWell == true)
+        #expect(check(.disk, of: report)?.isWell == true)
         report.outbox.diskSilence = .seconds(31)
-        #expect(check("disk", of: report)?.isWell == false)
+        #expect(check(.disk, of: report)?.isWell == false)
     }
 
     @Test func aDiskThatSaysNothingIsNoCheck() {
         var report = Sample.good
         report.outbox.diskAvailable = nil
-        #expect(check("disk", of: report) == nil)
+        #expect(check(.disk, of: report) == nil)
     }
 
     @Test func anOutboxIsToldWhenItFailsAndWhenItIsNearlyFull() {
         var report = Sample.good
         report.lanes[1].waiting = 24_999
-        #expect(check("backlog", of: report)?.level == .ok)
+        #expect(check(.backlog, of: report)?.level == .ok)
         report.lanes[1].waiting = 25_000
-        #expect(check("backlog", of: report)?.level == .warning)
+        #expect(check(.backlog, of: report)?.level == .warning)
         // No more of it is taken.
         report.lanes[0].fullAge = .seconds(59)
-        #expect(check("backlog", of: report)?.level == .failing)
+        #expect(check(.backlog, of: report)?.level == .failing)
         report.lanes[0].fullAge = .seconds(61)
-        #expect(check("backlog", of: report)?.level == .warning)
+        #expect(check(.backlog, of: report)?.level == .warning)
         report.lanes[1].waiting = 0
         report.outbox.waiting = 79_999
-        #expect(check("outbox", of: report)?.level == .ok)
+        #expect(check(.outbox, of: report)?.level == .ok)
         report.outbox.waiting = 80_000
-        #expect(check("outbox", of: report)?.level == .warning)
+        #expect(check(.outbox, of: report)?.level == .warning)
         report.outbox.waiting = 1
         report.outbox.waitingBytes = report.outbox.waitingBytesLimit - 1
-        #expect(check("outbox", of: report)?.level == .warning)
+        #expect(check(.outbox, of: report)?.level == .warning)
         report.outbox.waitingBytes += 1
-        let full = check("outbox", of: report)
+        let full = check(.outbox, of: report)
         #expect(full?.level == .failing && full?.advice != nil)
         report.outbox.fault = "no room left"
-        let failing = check("outbox", of: report)
+        let failing = check(.outbox, of: report)
         #expect(failing?.level == .failing && failing?.state == "no room left" && failing?.advice != nil)
     }
 
     @Test func aGatewayThatCanNotBeReachedIsToldBeforePushingHasStopped() {
         var report = Sample.good
         report.lanes[0].gateway?.connections = 0
-        #expect(check("bisq-remote-ios", of: report)?.level == .ok)
+        #expect(check(.lane("bisq-remote-ios"), of: report)?.level == .ok)
         report.lanes[0].gateway?.connectionFailures = 1
         report.lanes[0].gateway?.lastError = "connection refused"
-        #expect(check("bisq-remote-ios", of: report)?.state == "no connection: connection refused")
+        #expect(check(.lane("bisq-remote-ios"), of: report)?.state == "no connection: connection refused")
         // One that is opened when something waits.
         report.lanes[0].gateway?.isResting = true
-        #expect(check("bisq-remote-ios", of: report)?.state == "open")
+        #expect(check(.lane("bisq-remote-ios"), of: report)?.state == "open")
         report.lanes[0].gateway?.isResting = false
-        #expect(check("bisq-remote-ios", of: report)?.level == .warning)
+        #expect(check(.lane("bisq-remote-ios"), of: report)?.level == .warning)
         // While it is tried again.
         report.lanes[0].gateway?.connections = 1
         report.lanes[0].oldestDueAge = .seconds(29)
-        #expect(check("bisq-remote-ios", of: report)?.level == .ok)
+        #expect(check(.lane("bisq-remote-ios"), of: report)?.level == .ok)
         report.lanes[0].oldestDueAge = .seconds(30)
         #expect(
-            check("bisq-remote-ios", of: report)?.state
+            check(.lane("bisq-remote-ios"), of: report)?.state
                 == "2 wait, and none is being sent: connection refused")
         report.lanes[0].gateway?.inFlight = 1
-        #expect(check("bisq-remote-ios", of: report)?.level == .ok)
+        #expect(check(.lane("bisq-remote-ios"), of: report)?.level == .ok)
     }
 
     /// Whatever a connection ended with before: what the push service asked for is why nothing goes.
@@ -281,17 +293,17 @@ import Testing
         report.lanes[0].wishAdvice = "wait for the next day"
         report.lanes[0].gateway?.wish = GatewayFigures.Wish(
             reason: "Ntfy42908", until: report.monotonicNow + 3_540_000_000_000)
-        let paused = check("bisq-remote-ios", of: report)
+        let paused = check(.lane("bisq-remote-ios"), of: report)
         #expect(paused?.state == "its push service wants nothing for 59 min: Ntfy42908")
         #expect(paused?.level == .warning && paused?.advice == "wait for the next day")
         // Also where one phone alone waits for it, and no longer than that.
         report.lanes[0].isPaused = false
-        #expect(check("bisq-remote-ios", of: report)?.level == .warning)
+        #expect(check(.lane("bisq-remote-ios"), of: report)?.level == .warning)
         report.lanes[0].waiting = 0
-        #expect(check("bisq-remote-ios", of: report)?.state == "open")
+        #expect(check(.lane("bisq-remote-ios"), of: report)?.state == "open")
         report.lanes[0].waiting = 2
         report.lanes[0].gateway?.wish?.until = report.monotonicNow
-        #expect(check("bisq-remote-ios", of: report)?.state == "open")
+        #expect(check(.lane("bisq-remote-ios"), of: report)?.state == "open")
     }
 
     @Test func gatewaysSayWhatIsWrongWithThem() {
@@ -300,18 +312,18 @@ import Testing
         report.lanes[0].blockedAdvice = "look at key_file"
         report.lanes[1].gateway?.refusedTokensInARow = 20
         report.lanes[2].credentialFault = "no PEM"
-        let blocked = check("bisq-remote-ios", of: report)
+        let blocked = check(.lane("bisq-remote-ios"), of: report)
         #expect(blocked?.level == .failing && blocked?.state == "blocked: InvalidProviderToken")
         #expect(blocked?.advice == "look at key_file")
         // What was wrong with the connection says more than that something was.
         report.lanes[0].blockedReason = "TLS"
         report.lanes[0].gateway?.lastError = "certificate has expired"
-        #expect(check("bisq-remote-ios", of: report)?.state == "blocked: TLS: certificate has expired")
-        #expect(check("bisq-remote-ios", of: report)?.advice?.contains("clock") == true)
-        #expect(check("bisq-remote-ios.sandbox", of: report)?.level == .failing)
-        #expect(check("bisq-remote-android", of: report)?.level == .warning)
+        #expect(check(.lane("bisq-remote-ios"), of: report)?.state == "blocked: TLS: certificate has expired")
+        #expect(check(.lane("bisq-remote-ios"), of: report)?.advice?.contains("clock") == true)
+        #expect(check(.lane("bisq-remote-ios.sandbox"), of: report)?.level == .failing)
+        #expect(check(.lane("bisq-remote-android"), of: report)?.level == .warning)
         report.lanes[2].gateway = nil
-        #expect(check("bisq-remote-android", of: report) == nil)
+        #expect(check(.lane("bisq-remote-android"), of: report) == nil)
     }
 }
 

@@ -7,15 +7,15 @@ import Testing
     /// Nothing goes out, and the disk fills up.
     @Test func theHeadlineDoesNotSayThatNotificationsGoOutWhereTheyDoNot() {
         var report = Sample.good
-        let disk = Check(name: "disk", level: .warning, state: "nearly full", advice: "y")
+        let disk = Check(.disk, level: .warning, state: "nearly full", advice: "y")
         report.checks = [disk]
         #expect(report.verdict.sentence == "Notifications go out, but the disk is filling up")
         report.checks.append(
-            Check(name: report.lanes[0].name, level: .warning, state: "no connection", advice: "y"))
+            Check(.lane(report.lanes[0].name), level: .warning, state: "no connection", advice: "y"))
         #expect(
             report.verdict.sentence
                 == "Notifications for \(report.lanes[0].name) may be late (and one more thing)")
-        report.checks[1] = Check(name: "pushing", level: .warning, state: "x", advice: "y")
+        report.checks[1] = Check(.pushing, level: .warning, state: "x", advice: "y")
         #expect(report.verdict.sentence.hasPrefix("Nobody can be rung"))
     }
 
@@ -27,7 +27,7 @@ import Testing
         }
         try #require(both.count == 2)
         func fault(_ lane: Report.Lane, _ state: String) -> Check {
-            Check(name: lane.name, level: .warning, state: state, advice: "y")
+            Check(.lane(lane.name), level: .warning, state: state, advice: "y")
         }
         report.checks = [fault(both[1], "no connection"), fault(both[0], "no connection")]
         #expect(report.faults.map(\.name) == [both[0].app])

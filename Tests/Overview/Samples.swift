@@ -126,15 +126,15 @@ enum Sample {
                 [
                     isOut
                         ? Check(
-                            name: "onion", level: .failing, state: "no directory accepted its descriptor",
+                            .onion, level: .failing, state: "no directory accepted its descriptor",
                             advice: "wait")
                         : isSlow
-                            ? Check(name: "onion", level: .warning, state: "slow", advice: "wait")
-                            : .ok("onion", "published")
+                            ? Check(.onion, level: .warning, state: "slow", advice: "wait")
+                            : .ok(.onion, "published")
                 ], at: now - minutes * 60_000)
         }
         report.checks =
-            [.ok("onion", report.onion.sentence)] + report.deliveryChecks
+            [.ok(.onion, report.onion.sentence)] + report.deliveryChecks
         return report
     }
 
@@ -160,8 +160,7 @@ enum Sample {
         var onion = OnionReport()
         onion.address = String(address)
         onion.ports = [9999, 80, 8021]
-        onion.isPublished = true
-        onion.state = "published"
+        onion.state = .published
         onion.sentence = "senders find the onion address in the Tor network"
         if let code = try? QRCode(String(address), level: .medium) {
             let rows = 0..<code.width
@@ -198,9 +197,9 @@ enum Sample {
         report.lanes[2].gateway?.lastError = "connection refused"
         report.checks =
             [
-                .ok("onion", report.onion.sentence),
+                .ok(.onion, report.onion.sentence),
                 Check(
-                    name: "bisq-remote-ios.certificate", level: .warning,
+                    .certificate(of: "bisq-remote-ios"), level: .warning,
                     state: "the push certificate expires in 23 days", advice: "make a new one"),
             ] + report.deliveryChecks
         return report
@@ -209,8 +208,7 @@ enum Sample {
     /// A wrong key and no way in.
     static var broken: Report {
         var report = good
-        report.onion.isPublished = false
-        report.onion.state = "lost"
+        report.onion.state = .lost
         report.onion.sentence =
             "the onion service can't be reached: no directory accepted its descriptor within 180 s"
         report.onion.hasCircuit = false
@@ -226,7 +224,7 @@ enum Sample {
         report.checks =
             [
                 Check(
-                    name: "onion", level: .failing, state: report.onion.sentence,
+                    .onion, level: .failing, state: report.onion.sentence,
                     advice: "run onionbell doctor")
             ] + report.deliveryChecks
         return report

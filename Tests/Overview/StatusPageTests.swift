@@ -55,7 +55,7 @@ import Testing
         #expect(report.shownLanes.last?.name != lane.name)
         #expect(!html(report).contains("push.example.org"))
         #expect(!StatusText.text(of: report, coloured: false).contains("push.example.org"))
-        report.checks.append(Check(name: lane.name, level: .warning, state: "away", advice: "y"))
+        report.checks.append(Check(.lane(lane.name), level: .warning, state: "away", advice: "y"))
         #expect(report.shownLanes.last?.name == lane.name)
         report.checks.removeLast()
         report.lanes[report.lanes.count - 1].figures.delivered = 1
@@ -126,12 +126,12 @@ import Testing
     @Test func theStripSaysSinceWhenItKnows() {
         var report = Sample.good
         report.timeline = Timeline()
-        report.timeline.note([.ok("outbox", "works")], at: report.now)
+        report.timeline.note([.ok(.outbox, "works")], at: report.now)
         let text = html(report)
         #expect(text.firstMatch(of: /<span>since \d\d:\d\d UTC: nothing was broken</) != nil)
         report.timeline = Timeline()
         for quarter in (0..<Int64(96)).reversed() {
-            report.timeline.note([.ok("outbox", "works")], at: report.now - quarter * 900_000)
+            report.timeline.note([.ok(.outbox, "works")], at: report.now - quarter * 900_000)
         }
         #expect(html(report).contains("<span>last 24 hours (UTC): nothing was broken<"))
     }
@@ -178,7 +178,7 @@ import Testing
         totals.refused.add(evil)
         report.history.read(totals, at: 1440)
         report.limitsHit.add(evil)
-        report.checks = [Check(name: evil, level: .failing, state: evil, advice: evil)]
+        report.checks = [Check(.lane(evil), level: .failing, state: evil, advice: evil)]
         report.timeline = Timeline(
             events: [.init(at: report.now, level: .failing, name: evil, words: evil)], worst: [:])
         let text = html(report).replacing("<script>\(StatusPage.script)</script>", with: "")

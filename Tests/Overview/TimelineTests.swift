@@ -6,24 +6,24 @@ import Testing
 @Suite struct TimelineTests {
     private let start: Int64 = 1_795_300_500_000
 
-    private func failing(_ name: String) -> Check {
-        Check(name: name, level: .failing, state: "broken", advice: "mend it")
+    private func failing(_ kind: CheckKind) -> Check {
+        Check(kind, level: .failing, state: "broken", advice: "mend it")
     }
 
     @Test func changesAreEventsAndNothingElseIs() {
         var timeline = Timeline()
         for (seconds, check) in [
-            (0, Check.ok("disk", "")), (10, .ok("disk", "")), (20, failing("disk")), (30, failing("disk")),
-            (70, .ok("disk", "")),
+            (0, Check.ok(.disk, "")), (10, .ok(.disk, "")), (20, failing(.disk)), (30, failing(.disk)),
+            (70, .ok(.disk, "")),
         ] {
             timeline.note([check], at: start + Int64(seconds) * 1000)
         }
         #expect(timeline.events.map(\.words) == ["the node started", "broken", "well again after 50 s"])
-        #expect(timeline.since("disk") == start + 70_000)
+        #expect(timeline.since(.disk) == start + 70_000)
         #expect(timeline.strip(at: start + 70_000).last?.level == .failing)
         #expect(timeline.strip(at: start + 70_000).count { $0.level != nil } == 1)
         // A day later nothing is left of it, but the event.
-        timeline.note([.ok("disk", "")], at: start + 86_400_000 + 900_000)
+        timeline.note([.ok(.disk, "")], at: start + 86_400_000 + 900_000)
         #expect(timeline.strip(at: start + 86_400_000 + 900_000).count { $0.level == .failing } == 0)
         #expect(timeline.events.count == 3)
     }
@@ -32,9 +32,9 @@ import Testing
     @Test(arguments: [(119_999, false), (120_000, true)] as [(Int64, Bool)])
     func aStartIsNoOutage(passed: Int64, isTold: Bool) {
         var timeline = Timeline()
-        timeline.note([failing("onion")], at: start)
-        timeline.note([failing("onion")], at: start + passed)
-        #expect(timeline.events.contains { $0.name == "onion" } == isTold)
+        timeline.note([failing(.onion)], at: start)
+        timeline.note([failing(.onion)], at: start + passed)
+        #expect(timeline.events.contains { $0.kind == .onion } == isTold)
     }
 
     /// From the first change for the worse, whatever came between.
@@ -45,7 +45,7 @@ import Testing
             (560, .ok),
         ]
         for (seconds, level) in levels {
-            let check = Check(name: "disk", level: level, state: "low", advice: "mend it")
+            let check = Check(.disk, level: level, state: "low", advice: "mend it")
             timeline.note([check], at: start + seconds * 1000)
         }
         #expect(
@@ -57,7 +57,7 @@ import Testing
     @Test func eventsAreBounded() {
         var timeline = Timeline()
         for second in 0..<1000 as Range<Int64> {
-            timeline.note([second % 2 == 0 ? failing("disk") : .ok("disk", "")], at: start + second * 1000)
+            timeline.note([second % 2 == 0 ? failing(.disk) : .ok(.disk, "")], at: start + second * 1000)
         }
         #expect(timeline.events.count == Timeline.mostEvents)
     }

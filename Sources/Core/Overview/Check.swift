@@ -14,7 +14,7 @@ package struct Check: Equatable, Sendable {
         }
     }
 
-    package var name: String
+    package var kind: CheckKind
     package var level: Level
     /// The finding, in words; never empty when it is not well.
     package var state: String
@@ -22,25 +22,27 @@ package struct Check: Equatable, Sendable {
     package private(set) var advice: String?
 
     /// Makes a check. Every level but ``Level/ok`` needs advice; for that level it is dropped.
-    package init(name: String, level: Level, state: String, advice: String) {
-        self.name = name
+    package init(_ kind: CheckKind, level: Level, state: String, advice: String) {
+        self.kind = kind
         self.level = level
         self.state = state
         self.advice = level == .ok ? nil : advice
     }
 
-    package init(name: String, isWell: Bool, state: String, advice: String) {
-        self.init(name: name, level: isWell ? .ok : .failing, state: state, advice: advice)
+    package init(_ kind: CheckKind, isWell: Bool, state: String, advice: String) {
+        self.init(kind, level: isWell ? .ok : .failing, state: state, advice: advice)
     }
 
-    private init(ok name: String, _ state: String) {
-        self.name = name
+    private init(ok kind: CheckKind, _ state: String) {
+        self.kind = kind
         level = .ok
         self.state = state
     }
 
-    package static func ok(_ name: String, _ state: String) -> Check { Check(ok: name, state) }
+    package static func ok(_ kind: CheckKind, _ state: String) -> Check { Check(ok: kind, state) }
 
+    /// See ``CheckKind/name``.
+    package var name: String { kind.name }
     package var isWell: Bool { level != .failing }
 }
 
@@ -93,9 +95,9 @@ extension Report {
         let level: Check.Level =
             worst > Report.loopFailing ? .failing : worst > Report.loopWarning ? .warning : .ok
         let state = "\(Words.time(worst)) late at worst within a minute"
-        guard level != .ok else { return .ok("loop", state) }
+        guard level != .ok else { return .ok(.loop, state) }
         return Check(
-            name: "loop", level: level, state: state,
+            .loop, level: level, state: state,
             advice:
                 "see whether the machine has processor time to spare; if it has, somebody sends what is costly: "
                 + "lower circuits.frames_per_second and bytes_per_second")
@@ -103,24 +105,24 @@ extension Report {
 
     private var outboxCheck: Check {
         if let fault = outbox.fault {
-            return Check(name: "outbox", level: .failing, state: fault, advice: outbox.advice)
+            return Check(.outbox, level: .failing, state: fault, advice: outbox.advice)
         }
         let waits = "\(outbox.waiting) of \(outbox.waitingLimit) wait"
         let part = max(
             Double(outbox.waiting) / Double(max(1, outbox.waitingLimit)),
             Double(outbox.waitingBytes) / Double(max(1, outbox.waitingBytesLimit)))
         guard part >= Report.fullWarning else {
-            return .ok("outbox", "works; \(waits)")
+            return .ok(.outbox, "works; \(waits)")
         }
         guard part < 1 else {
             return Check(
-                name: "outbox", level: .failing, state: "full: \(waits); senders get Busy and retry",
+                .outbox, level: .failing, state: "full: \(waits); senders get Busy and retry",
                 advice:
                     "see below which app's notifications wait and why; onionbell outbox drop removes some, "
                     + "limits.waiting and waiting_bytes make more room")
         }
         return Check(
-            name: "outbox", level: .warning,
+            .outbox, level: .warning,
             state: "nearly full: \(waits), \(Words.bytes(outbox.waitingBytes)) "
                 + "of \(Words.bytes(outbox.waitingBytesLimit)); when full, senders have to try again later",
             advice:
@@ -133,7 +135,7 @@ extension Report {
         let full = lanes.filter { $0.fullAge.map { $0 <= Report.recentlyFull } ?? false }
         if let lane = full.max(by: { $0.waiting < $1.waiting }) {
             return Check(
-                name: "backlog", level: .failing,
+                .backlog, level: .failing,
                 state:
                     "\(lane.name) has all the room it may have: \(lane.waiting) wait, and senders get Busy and retry",
                 advice:
@@ -142,9 +144,9 @@ extension Report {
         }
         guard let lane = lanes.max(by: { $0.waiting < $1.waiting }), outbox.waitingLimit > 0,
             Double(lane.waiting) >= Report.laneShare * Double(outbox.waitingLimit)
-        else { return .ok("backlog", "no app has much waiting") }
+        else { return .ok(.backlog, "no app has much waiting") }
         return Check(
-            name: "backlog", level: .warning,
+            .backlog, level: .warning,
             state: "\(lane.waiting) of \(outbox.waitingLimit) places are taken by \(lane.name)",
             advice:
                 "fix what its check names; onionbell outbox drop --app removes what need not be delivered any more"
@@ -154,10 +156,10 @@ extension Report {
     private var connectionsCheck: Check {
         let fullest = places.max { $0.open * max(1, $1.limit) < $1.open * max(1, $0.limit) }
         guard let fullest, Double(fullest.open) >= Report.fullWarning * Double(fullest.limit) else {
-            return .ok("connections", "there is room")
+            return .ok(.connections, "there is room")
         }
         return Check(
-            name: "connections", level: fullest.open >= fullest.limit ? .failing : .warning,
+            .connections, level: fullest.open >= fullest.limit ? .failing : .warning,
             state: "\(fullest.open) of \(fullest.limit) places of \(fullest.name) are taken, "
                 + "\(fullest.heldByFew) of them by circuits or addresses that hold \(Places.few) or more",
             advice: fullest.heldByFew * 2 > fullest.open
@@ -168,7 +170,7 @@ extension Report {
     private var circuitsCheck: Check {
         if closedCircuits >= Report.closedInBulk {
             return Check(
-                name: "circuits", level: .failing,
+                .circuits, level: .failing,
                 state: "tor was asked to close \(closedCircuits) circuits within a minute for broken rules",
                 advice:
                     "if honest clients lose their connections, another program of this machine may speak in tor's "
@@ -176,28 +178,28 @@ extension Report {
         }
         if lostPeers >= Report.lostInBulk, lostPeers >= 2 * peers.open {
             return Check(
-                name: "circuits", level: .failing,
+                .circuits, level: .failing,
                 state: "\(lostPeers) peers were lost within a minute, \(peers.open) are left",
                 advice:
                     "see in the log whether tor was started anew, and whether this machine's network was away"
             )
         }
-        return .ok("circuits", "no unusual number was closed")
+        return .ok(.circuits, "no unusual number was closed")
     }
 
     private var diskCheck: Check? {
         if let silence = outbox.diskSilence, silence > Report.diskSilent {
             return Check(
-                name: "disk", level: .failing, state: "no answer for \(Words.time(silence))",
+                .disk, level: .failing, state: "no answer for \(Words.time(silence))",
                 advice: "see whether the file system of state_directory hangs")
         }
         guard let available = outbox.diskAvailable else { return nil }
         let state = "\(Words.bytes(available)) left on the outbox's file system"
         let level: Check.Level =
             available < Report.diskFailing ? .failing : available < Report.diskWarning ? .warning : .ok
-        guard level != .ok else { return .ok("disk", state) }
+        guard level != .ok else { return .ok(.disk, state) }
         return Check(
-            name: "disk", level: level,
+            .disk, level: level,
             state: "\(available < Report.diskFull ? "full" : "nearly full"): \(state)",
             advice: "make room on that file system, or move state_directory to a larger one")
     }
@@ -215,21 +217,21 @@ extension Report {
             }
             let isBlocked = stalled.contains { $0.blockedReason != nil }
             return Check(
-                name: "pushing", level: .failing, state: "has stopped: " + apps.joined(separator: "; "),
+                .pushing, level: .failing, state: "has stopped: " + apps.joined(separator: "; "),
                 advice: isBlocked
                     ? "fix what the check of \(stalled.map(\.name).joined(separator: ", ")) names"
                     : Report.adviceAboutLastError(of: stalled.first { $0.gateway?.lastError != nil }))
         }
         guard !hasNobodyToRing else {
             return Check(
-                name: "pushing", level: .warning,
+                .pushing, level: .warning,
                 state: "no app has credentials, so every notification is refused",
                 advice:
                     "name an app's files in the configuration; onionbell init --bisq --force writes one that "
                     + "needs none")
         }
         let last = lastDelivery.map { "the last delivery was \(Words.time(age(of: $0))) ago" }
-        return .ok("pushing", last ?? "no delivery since the start")
+        return .ok(.pushing, last ?? "no delivery since the start")
     }
 
     /// Whether a lane with due notifications has had no answer for long. A refusal or a dead token is an answer as well.
@@ -246,7 +248,7 @@ extension Report {
         if let reason = lane.blockedReason { return Report.blocked(lane, reason, gateway) }
         if gateway.isSuspicious {
             return Check(
-                name: lane.name, level: .failing,
+                .lane(lane.name), level: .failing,
                 state: "\(gateway.refusedTokensInARow) device tokens refused in a row: "
                     + "check host, topic and project",
                 advice:
@@ -256,21 +258,21 @@ extension Report {
         if let fault = lane.credentialFault {
             // Those in use still work; they would not after a restart.
             return Check(
-                name: lane.name, level: .warning, state: "open; new credentials rejected: \(fault)",
+                .lane(lane.name), level: .warning, state: "open; new credentials rejected: \(fault)",
                 advice: "replace the file by the right one; until then the old credentials stay in use")
         }
         if let (wish, left) = wish(of: lane, gateway) {
             return Check(
-                name: lane.name, level: .warning,
+                .lane(lane.name), level: .warning,
                 state: "its push service wants nothing for \(Words.time(left)): \(wish.reason)",
                 advice: lane.wishAdvice ?? GatewayAdvice.text(for: wish.reason))
         }
         if let trouble = Report.trouble(of: lane, gateway) {
             return Check(
-                name: lane.name, level: .warning, state: trouble,
+                .lane(lane.name), level: .warning, state: trouble,
                 advice: Report.adviceAboutLastError(of: lane))
         }
-        return .ok(lane.name, "open")
+        return .ok(.lane(lane.name), "open")
     }
 
     private static func adviceAboutLastError(of lane: Lane?) -> String {
@@ -281,7 +283,7 @@ extension Report {
     private static func leftOver(_ lane: Lane) -> Check? {
         guard lane.waiting > 0 else { return nil }
         return Check(
-            name: lane.name, level: .warning,
+            .lane(lane.name), level: .warning,
             state: "\(lane.waiting) wait for an app that the settings do not name",
             advice:
                 "give them to the app that has its phones now (onionbell outbox move --app \(lane.app) --to NAME), "
@@ -292,11 +294,11 @@ extension Report {
         // The connection's own words say what was wrong with it.
         if OwnReason(rawValue: reason) == .tls, let error = gateway.lastError {
             return Check(
-                name: lane.name, level: .failing, state: "blocked: TLS: \(error)",
+                .lane(lane.name), level: .failing, state: "blocked: TLS: \(error)",
                 advice: GatewayAdvice.text(forTLS: error))
         }
         return Check(
-            name: lane.name, level: .failing, state: "blocked: \(reason)",
+            .lane(lane.name), level: .failing, state: "blocked: \(reason)",
             advice: lane.blockedAdvice ?? GatewayAdvice.text(for: reason))
     }
 

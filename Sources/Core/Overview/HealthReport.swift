@@ -25,5 +25,5 @@ package enum HealthReport {
 extension Report {
     /// The checks that must be well for senders to be sent here: they reach the node, and it can write down what they
     /// bring. What becomes of it afterwards is health's.
-    package var readinessChecks: [Check] { checks.filter { ["onion", "outbox"].contains($0.name) } }
+    package var readinessChecks: [Check] { checks.filter { [.onion, .outbox].contains($0.kind) } }
 }

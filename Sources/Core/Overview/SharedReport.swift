@@ -74,7 +74,7 @@ extension Report {
 
     private func nodesCheck(_ shared: Shared) -> Check {
         func warning(_ state: String, _ advice: String) -> Check {
-            Check(name: "nodes", level: .warning, state: state, advice: advice)
+            Check(.nodes, level: .warning, state: state, advice: advice)
         }
         if let time = shared.withoutOwnerFor, time >= Report.ownerlessWarning {
             return warning(
@@ -95,7 +95,7 @@ extension Report {
                 "set the clocks of all machines by NTP: nodes read the times that others have written")
         }
         return .ok(
-            "nodes",
+            .nodes,
             shared.alive == 1
                 ? "this one alone, with \(shared.shards) of 256 shards"
                 : "\(shared.alive) nodes, \(shared.shards) of 256 shards are this one's")
@@ -103,16 +103,16 @@ extension Report {
 
     private func databaseCheck(_ shared: Shared) -> Check {
         guard let median = shared.medianCommit, let longest = shared.longestCommit else {
-            return .ok("database", "no commit within the last minute")
+            return .ok(.database, "no commit within the last minute")
         }
         let state =
             "commits took \(Words.latency(median.nanoseconds)) in the middle and "
             + "\(Words.latency(longest.nanoseconds)) at most within a minute"
         guard median >= Report.commitWarning || longest >= Report.longestCommitWarning else {
-            return .ok("database", state)
+            return .ok(.database, state)
         }
         return Check(
-            name: "database", level: .warning, state: state,
+            .database, level: .warning, state: state,
             advice:
                 "see what else uses the database's disk, and how far it is: each commit takes one round trip "
                 + "and one write to its disk, with a synchronous standby another one")

@@ -54,7 +54,7 @@ package enum StatusJSON {
             "own_address": text(onion.ownAddress),
             "invited": onion.invited.map(count) ?? .null,
             "ports": .array(onion.ports.map { count(Int($0)) }),
-            "state": .string(onion.state),
+            "state": .string(onion.state.rawValue),
             "sentence": .string(onion.sentence),
             "tor_connected": .bool(onion.isConnected),
             "tor_version": text(onion.version),

@@ -5,7 +5,7 @@ extension StatusPage {
     var onion: Markup {
         let onion = report.onion
         var rows: [(String, String)] = [
-            ("onion service", onion.isPublished ? "published" : onion.state),
+            ("onion service", onion.state.rawValue),
             ("tor", onion.isConnected ? onion.version ?? "connected" : "not connected"),
             ("bootstrap", onion.isConnected ? onion.bootstrap.map { "\($0) %" } ?? "–" : "–"),
             ("circuit", words(onion.hasCircuit)), ("network alive", words(onion.isNetworkLive)),
@@ -83,7 +83,7 @@ extension StatusPage {
         let items = report.checks.map { check -> Markup in
             """
             <li class="\(check.level.rawValue)"><span class="pill">\(check.level.rawValue)</span>\
-            <span><b>\(check.title)</b>: \(check.state)</span></li>
+            <span><b>\(check.kind.title)</b>: \(check.state)</span></li>
             """
         }
         return "<section><h2>All checks</h2><ul class=\"checks\">\(items)</ul></section>"
@@ -92,8 +92,7 @@ extension StatusPage {
     /// The last changes, the latest first.
     var events: Markup {
         let items = report.timeline.events.reversed().map { event -> Markup in
-            let title = Check.ok(event.name, "").title
-            let words = event.name == Timeline.start ? event.words : "\(title): \(event.words)"
+            let words = event.kind.map { "\($0.title): \(event.words)" } ?? event.words
             return """
                 <li class="\(event.level.rawValue)"><time>\(moment(event.at))</time>\
                 <span class="pill">\(event.level.rawValue)</span> <span>\(words)</span></li>

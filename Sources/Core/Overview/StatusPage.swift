@@ -57,12 +57,12 @@ package struct StatusPage {
     private var reasons: Markup {
         let items = report.faults.map { check -> Markup in
             let since: Markup =
-                report.timeline.since(check.name).map { " <span class=\"soft\">since \(moment($0))</span>" }
+                report.timeline.since(check.kind).map { " <span class=\"soft\">since \(moment($0))</span>" }
                 ?? ""
             return """
-                <li class="\(check.level.rawValue)"><b>\(check.title)</b>: \(check.state)\(since)\
-                <p>\(check.advice ?? "") (<a href="/docs/\(check.article).md">more about it<span class="unseen">: \
-                \(check.title)</span></a>)</p></li>
+                <li class="\(check.level.rawValue)"><b>\(check.kind.title)</b>: \(check.state)\(since)\
+                <p>\(check.advice ?? "") (<a href="/docs/\(check.kind.article).md">more about it<span class="unseen">: \
+                \(check.kind.title)</span></a>)</p></li>
                 """
         }
         return "<ul>\(items)</ul>"
@@ -187,7 +187,7 @@ package struct StatusPage {
     }
 
     private func lane(_ lane: Report.Lane) -> Markup {
-        let check = report.checks.first { $0.name == lane.name }
+        let check = report.checks.first { $0.kind == .lane(lane.name) }
         let level = check?.level ?? .warning
         let word =
             lane.gateway == nil ? "off" : lane.blockedReason == nil ? (check?.state ?? "open") : "blocked"

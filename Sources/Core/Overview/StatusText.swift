@@ -111,7 +111,7 @@ package struct StatusText {
         table(
             ["Gateway", "state", "waiting", "delivered", "refused", "dead", "last"],
             report.shownLanes.map { lane in
-                let check = report.checks.first { $0.name == lane.name }
+                let check = report.checks.first { $0.kind == .lane(lane.name) }
                 let state =
                     lane.gateway == nil
                     ? "off" : lane.blockedReason != nil ? "blocked" : lane.isPaused ? "paused" : "open"

@@ -6,33 +6,42 @@ package struct Timeline: Equatable, Sendable {
     package struct Event: Equatable, Sendable {
         package var at: Int64
         package var level: Check.Level
-        /// The name of the check, or ``Timeline/start``.
-        package var name: String
+        /// The check that has changed; `nil`: the node started.
+        package var kind: CheckKind?
         package var words: String
+        /// The name of the check, or `start`.
+        package var name: String { kind?.name ?? Event.start }
 
-        package init(at: Int64, level: Check.Level, name: String, words: String) {
+        private static let start = "start"
+
+        init(at: Int64, level: Check.Level, kind: CheckKind?, words: String) {
             self.at = at
             self.level = level
-            self.name = name
+            self.kind = kind
             self.words = words
+        }
+
+        /// Makes an event of what was its ``name``.
+        init(at: Int64, level: Check.Level, name: String, words: String) {
+            self.init(
+                at: at, level: level, kind: name == Event.start ? nil : CheckKind(name: name), words: words)
         }
     }
 
-    package static let start = "start"
     /// Quarters of an hour.
     package static let slots = 96
     package static let mostEvents = 20
     private static let slot: Int64 = 900_000
     /// The time that a start may take: meanwhile nobody wonders that the address can't be reached.
     package static let settling: Int64 = 120_000
-    private static let settlingChecks: Set<String> = ["onion", "self_dial", "front", "tor"]
+    private static let settlingChecks: Set<CheckKind> = [.onion, .selfDial, .front, .tor]
 
     /// The last ones, oldest first.
     package private(set) var events: [Event] = []
     /// The worst level by quarter of an hour since 1970.
     package private(set) var worst: [Int64: Check.Level] = [:]
-    private var levels: [String: Check.Level] = [:]
-    private var unwellSince: [String: Int64] = [:]
+    private var levels: [CheckKind: Check.Level] = [:]
+    private var unwellSince: [CheckKind: Int64] = [:]
     private var startedAt: Int64?
 
     package init() {}
@@ -48,19 +57,19 @@ package struct Timeline: Equatable, Sendable {
     package mutating func note(_ checks: [Check], at now: Int64) {
         if startedAt == nil {
             startedAt = now
-            add(Event(at: now, level: .ok, name: Timeline.start, words: "the node started"))
+            add(Event(at: now, level: .ok, kind: nil, words: "the node started"))
         }
         let isSettling = now - (startedAt ?? now) < Timeline.settling
-        let seen = checks.filter { !isSettling || !Timeline.settlingChecks.contains($0.name) }
+        let seen = checks.filter { !isSettling || !Timeline.settlingChecks.contains($0.kind) }
         for check in seen {
-            let before = levels[check.name] ?? .ok
-            levels[check.name] = check.level
+            let before = levels[check.kind] ?? .ok
+            levels[check.kind] = check.level
             guard check.level != before else { continue }
-            if before == .ok { unwellSince[check.name] = now }
-            let passed = Duration.milliseconds(now - (unwellSince[check.name] ?? now))
+            if before == .ok { unwellSince[check.kind] = now }
+            let passed = Duration.milliseconds(now - (unwellSince[check.kind] ?? now))
             add(
                 Event(
-                    at: now, level: check.level, name: check.name,
+                    at: now, level: check.level, kind: check.kind,
                     words: check.level == .ok ? "well again after \(Words.time(passed))" : check.state))
         }
         let present = now / Timeline.slot
@@ -70,7 +79,7 @@ package struct Timeline: Equatable, Sendable {
     }
 
     /// Returns the time since when a check has stood as it does, if a change of it is still remembered.
-    package func since(_ name: String) -> Int64? { events.last { $0.name == name }?.at }
+    package func since(_ kind: CheckKind) -> Int64? { events.last { $0.kind == kind }?.at }
 
     /// Returns the beginning and the worst level of each quarter of an hour, oldest first; `nil`: nobody looked.
     package func strip(at now: Int64) -> [(from: Int64, level: Check.Level?)] {

@@ -33,7 +33,7 @@ package struct OnionHealth {
         if !state.isPublished, let bridgeFault { words += "; \(bridgeFault)" }
         // The state follows a lost connection a moment later.
         let isWell = state.isPublished && figures.isConnected && !isCutOff
-        return ManagementDoor.Check(name: "onion", isWell: isWell, state: words, advice: onionAdvice)
+        return ManagementDoor.Check(.onion, isWell: isWell, state: words, advice: onionAdvice)
     }
 
     private var onionAdvice: String {
@@ -69,7 +69,7 @@ package struct OnionHealth {
             words = "the node has not called its own address yet"
         }
         return ManagementDoor.Check(
-            name: "self_dial", isWell: !isCutOff && !dial.isAnsweredByAnother, state: words,
+            .selfDial, isWell: !isCutOff && !dial.isAnsweredByAnother, state: words,
             advice: dial.isAnsweredByAnother
                 ? "stop the other node that has a copy of this key; if it is not yours, the key is stolen: move onion-key away for a new address"
                 : "the node has tor publish its address again by itself; if it lasts, run onionbell doctor")
@@ -87,7 +87,7 @@ package struct OnionHealth {
             words = "the address that clients use answered \(age(success)) ago"
         }
         return ManagementDoor.Check(
-            name: "front", isWell: !front.isFailing, state: words,
+            .front, isWell: !front.isFailing, state: words,
             advice:
                 "see whether onionbalance runs, and whether its configuration names this node's own address: onionbell key show"
         )
@@ -107,7 +107,7 @@ package struct OnionHealth {
             words += ", this machine's clock is \(skew.magnitude) s \(skew > 0 ? "ahead" : "behind")"
         }
         return ManagementDoor.Check(
-            name: "tor", isWell: isClockWell && figures.isConnected, state: words,
+            .tor, isWell: isClockWell && figures.isConnected, state: words,
             advice: isClockWell
                 ? "see whether tor runs: journalctl -u onionbell, or -u onionbell-tor or tor@default where that runs it"
                 : Self.clockAdvice)

@@ -118,7 +118,7 @@ extension RelayNode {
                 !CertificateAlarm.isWell(end: end, now: now)
                 ? .failing : end - now < CertificateAlarm.warning ? .warning : .ok
             return Check(
-                name: app + ".certificate", level: level,
+                .certificate(of: app), level: level,
                 state: CertificateAlarm.state(end: end, now: now),
                 advice: CertificateAlarm.advice(for: app))
         }
@@ -205,8 +205,7 @@ extension RelayNode {
         report.ownAddress = presence.address?.description
         report.ports = doors.ports.map(\.number)
         report.invited = invitations.count
-        report.isPublished = presence.state.isPublished
-        report.state = presence.state.word
+        report.state = OnionReport.State(presence.state)
         report.sentence = presence.state.description
         report.qrCode = report.address.flatMap(QRCode.modules)
         report.take(presence.figures)
@@ -225,6 +224,20 @@ extension QRCode {
         return Modules(
             width: code.width,
             isDark: rows.flatMap { row in rows.map { code.isDark(row: row, column: $0) } })
+    }
+}
+
+extension OnionReport.State {
+    fileprivate init(_ state: OnionState) {
+        self =
+            switch state {
+            case .connecting: .connecting
+            case .bootstrapping: .bootstrapping
+            case .publishing: .publishing
+            case .published: .published
+            case .lost: .lost
+            case .stopped: .stopped
+            }
     }
 }
 

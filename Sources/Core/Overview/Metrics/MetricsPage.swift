@@ -199,9 +199,11 @@ package struct MetricsPage {
     private mutating func addOnion() {
         let onion = report.onion
         page.begin("onionbell_onion_published", .gauge, "1 while clients can find the onion service.")
-        page.add(onion.isPublished)
+        page.add(onion.state == .published)
         page.begin("onionbell_onion_state", .gauge, "1 for the present state of the onion service.")
-        for state in OnionReport.states { page.add(state == onion.state, [("state", state)]) }
+        for state in OnionReport.State.allCases {
+            page.add(state == onion.state, [("state", state.rawValue)])
+        }
         page.begin(
             "onionbell_onion_publications_total", .counter, "How often the node gave the service to tor.")
         page.add(onion.publications)

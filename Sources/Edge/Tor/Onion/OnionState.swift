@@ -20,7 +20,7 @@ package enum OnionState: Equatable, Sendable {
         if case .published = self { true } else { false }
     }
 
-    /// One word for a metric or a status page.
+    /// The kind of the state in one word. A change of the kind is counted and logged.
     package var word: String {
         switch self {
         case .connecting: "connecting"
