@@ -79,8 +79,8 @@ extension Report {
     /// Returns the app of a lane's check; `nil`: the check is not a lane's.
     private func app(of check: Check) -> String? { lanes.first { check.kind == .lane($0.name) }?.app }
 
-    /// The lanes that were used, or have something to say: an app for browsers has one for each of their
-    /// makers.
+    /// The lanes that are shown: those that were used or have something to say. An app for browsers has a
+    /// lane for each of their makers.
     package var shownLanes: [Lane] {
         lanes.filter { lane in
             lane.host == .production || lane.host == .sandbox || lane.waiting > 0 || lane.gateway == nil

@@ -16,7 +16,7 @@ package struct Check: Equatable, Sendable {
 
     package var kind: CheckKind
     package var level: Level
-    /// The finding, in words; never empty when it is not well.
+    /// The finding in words. Where something is wrong it is never empty.
     package var state: String
     /// The advice to an operator; `nil` where all is well, and only there.
     package private(set) var advice: String?
@@ -41,13 +41,13 @@ package struct Check: Equatable, Sendable {
 
     package static func ok(_ kind: CheckKind, _ state: String) -> Check { Check(ok: kind, state) }
 
-    /// See ``CheckKind/name``.
+    /// The name of the thing that the check is about.
     package var name: String { kind.name }
     package var isWell: Bool { level != .failing }
 }
 
 extension [Check] {
-    /// The worst of them.
+    /// The worst level of the checks; without any check all is well.
     package var level: Check.Level { map(\.level).max() ?? .ok }
 }
 
@@ -62,7 +62,7 @@ extension Report {
     package static let diskWarning = 1 << 30
     /// Bytes left on the disk below which health fails.
     package static let diskFailing = 128 << 20
-    /// Bytes left with which nothing can be done any more.
+    /// Bytes left on the disk below which it is called full, and not nearly full.
     package static let diskFull = 1 << 20
     /// The time without an answer after which the disk counts as silent.
     package static let diskSilent = Duration.seconds(30)
@@ -70,18 +70,21 @@ extension Report {
     package static let loopWarning = Duration.milliseconds(250)
     /// The lateness of the event loop within the last minute that is a failure.
     package static let loopFailing = Duration.seconds(2)
-    /// Part of the room for what waits at which an operator is warned.
+    /// The used part of the room for notifications or connections at which an operator is warned.
     package static let fullWarning = 0.8
-    /// Part of it that one lane's notifications may take before an operator is warned.
+    /// The part of the outbox's room at which an operator is warned if one lane has taken it.
     package static let laneShare = 0.25
-    /// Senders retry after half a minute.
+    /// The time for which a lane counts as full after a notification was turned away. Senders retry after
+    /// half a minute.
     package static let recentlyFull: Duration = .seconds(60)
-    /// The number of circuits closed within a minute that is no accident.
+    /// The number of circuits closed within a minute at which the check of the circuits fails.
     package static let closedInBulk = 10
-    /// The number of peers lost within a minute that is no accident.
+    /// The number of peers lost within a minute at which the check of the circuits fails, if at most half as
+    /// many are left.
     package static let lostInBulk = 20
 
-    /// How outbox, disk, gateways and delivery stand.
+    /// The checks of the outbox, the database, the disk, the event loop, the connections, the delivery and
+    /// each lane.
     package var deliveryChecks: [Check] {
         [outboxCheck, backlogCheck] + sharedChecks + (diskCheck.map { [$0] } ?? []) + [
             loopCheck, connectionsCheck, circuitsCheck, pushingCheck,
@@ -89,7 +92,8 @@ extension Report {
             + lanes.compactMap(check)
     }
 
-    /// Everything runs on one loop: while it is late, all peers, timers and gateways wait.
+    /// The check of the event loop. Everything runs on it: while it is late, all peers, timers and gateways
+    /// wait.
     private var loopCheck: Check {
         let worst = max(loop.lag, loop.longestTurn)
         let level: Check.Level =
@@ -130,7 +134,7 @@ extension Report {
         )
     }
 
-    /// The check whether what one app has waiting takes room from all others.
+    /// The check of the room that the waiting notifications of one app take from all others.
     private var backlogCheck: Check {
         let full = lanes.filter { $0.fullAge.map { $0 <= Report.recentlyFull } ?? false }
         if let lane = full.max(by: { $0.waiting < $1.waiting }) {
@@ -204,7 +208,7 @@ extension Report {
             advice: "make room on that file system, or move state_directory to a larger one")
     }
 
-    /// Says for which apps something waits that should long have gone.
+    /// The check of the delivery. It fails while something waits that should long have gone, and names the apps.
     private var pushingCheck: Check {
         let stalled = lanes.filter(isStalled)
         guard stalled.isEmpty else {

@@ -9,7 +9,7 @@ package enum CheckKind: Hashable, Sendable {
     case tor
     /// The store of what waits, and the room in it.
     case outbox
-    /// The share of that room that one app takes.
+    /// The share of the room for what waits that one app takes.
     case backlog
     /// The nodes that share a database.
     case nodes
@@ -20,7 +20,7 @@ package enum CheckKind: Hashable, Sendable {
     case loop
     /// The room for connections.
     case connections
-    /// The circuits and peers that were lost in bulk.
+    /// The loss of many circuits or peers at once.
     case circuits
     /// The way out: whether anything that is due is sent.
     case pushing
@@ -37,7 +37,7 @@ package enum CheckKind: Hashable, Sendable {
 
     private static let certificateSuffix = ".certificate"
 
-    /// Reads what was a ``name``. A name that is neither fixed nor a certificate's is a lane's.
+    /// Reads a ``name``. A name that is neither fixed nor a certificate's is a lane's.
     init(name: String) {
         if name.hasSuffix(CheckKind.certificateSuffix) {
             self = .certificate(of: String(name.dropLast(CheckKind.certificateSuffix.count)))

@@ -23,7 +23,7 @@ package enum HealthReport {
 }
 
 extension Report {
-    /// The checks that must be well for senders to be sent here: they reach the node, and it can write down what they
-    /// bring. What becomes of it afterwards is health's.
+    /// The checks of `/readyz`: senders reach the node, and it can store what they bring. The delivery is
+    /// judged by `/healthz` alone.
     package var readinessChecks: [Check] { checks.filter { [.onion, .outbox].contains($0.kind) } }
 }

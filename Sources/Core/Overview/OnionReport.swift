@@ -2,7 +2,7 @@ import Figures
 
 /// Tor and the onion service. Times are milliseconds since 1970; `nil`: never, or not known.
 package struct OnionReport: Equatable, Sendable {
-    /// The way of the onion service into the Tor network, step by step. Metrics and JSON have the raw values.
+    /// The state of the onion service in the Tor network. The raw values stand in metrics and JSON.
     package enum State: String, CaseIterable, Sendable {
         case connecting, bootstrapping, publishing, published, lost, stopped
 
@@ -15,7 +15,7 @@ package struct OnionReport: Equatable, Sendable {
         }
     }
 
-    /// The address that clients use. Without `.onion` it is no address: the whole name.
+    /// The address that clients use, with its `.onion`; `nil`: it is not made yet.
     package var address: String?
     /// The node's own address: ``address``, unless an onionbalance stands before the node.
     package var ownAddress: String?
@@ -23,7 +23,7 @@ package struct OnionReport: Equatable, Sendable {
     package var isBehindFront: Bool { ownAddress != nil && ownAddress != address }
     /// The ports at which clients call.
     package var ports: [UInt16] = []
-    /// Peers who are invited to a private node; `nil`: everybody may call.
+    /// The number of peers who are invited to a private node; `nil`: everybody may call.
     package var invited: Int?
     /// The words about who may call, where not everybody may.
     package var privacy: String? {
@@ -36,7 +36,7 @@ package struct OnionReport: Equatable, Sendable {
 
     package var isConnected = false
     package var version: String?
-    /// Percent.
+    /// The progress of tor's bootstrap in percent.
     package var bootstrap: Int?
     package var isNetworkLive: Bool?
     package var hasCircuit: Bool?

@@ -1,7 +1,7 @@
 import Figures
 
-/// The file that carries history and timeline over a restart: lines of words, all of it counts and what the status page
-/// shows anyway.
+/// The text of the file that carries history and timeline over a restart. Its lines hold nothing but counts
+/// and what the status page shows anyway.
 ///
 ///     onionbell history 1
 ///     covered UNIX_MINUTE MINUTES
@@ -9,7 +9,7 @@ import Figures
 ///     w QUARTER_HOUR LEVEL
 ///     e UNIX_MILLISECONDS LEVEL CHECK WORDS ...
 package enum PastText {
-    /// Bytes; a day in which each minute has ten reasons takes a third of it.
+    /// The most bytes of the file. A day in which each minute has ten reasons takes a third of them.
     package static let limit = 1 << 20
     private static let head = "onionbell history 1"
 
@@ -36,9 +36,10 @@ package enum PastText {
         return Array(text.utf8)
     }
 
-    /// Reads as much of such a file as can be read, also of one that was cut or is none.
+    /// Reads the bytes of such a file, also of one that was cut. Lines that can't be read are left out. A
+    /// file of another kind, or one above ``limit``, gives an empty past.
     ///
-    /// - Parameter minute: The present one of the history's clock.
+    /// - Parameter minute: The present minute of the history's clock.
     package static func read(_ bytes: [UInt8], at now: Int64, minute: Int64) -> (History, Timeline) {
         let lines = bytes.split(separator: UInt8(ascii: "\n")).map { line in
             line.split(separator: UInt8(ascii: " ")).map { String(decoding: $0, as: UTF8.self) }
@@ -89,8 +90,8 @@ package enum PastText {
         return (totals, Int(numbers[5]))
     }
 
-    /// Whether a reason, which comes from outside, can stand in the text: up to 300 printable characters, no blank and no
-    /// `=`.
+    /// Whether a word, such as a reason from outside, can stand in the file: up to 300 printable characters,
+    /// no blank and no `=`.
     private static func isWord(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.count <= 300
             && text.utf8.allSatisfy { (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "=") }

@@ -4,7 +4,7 @@ import Relay
 /// All that an operator may see of a node at one moment, as plain values: what the status page, the metrics, `/healthz`
 /// and `onionbell status` are made of. Nothing in it is about one device or one sender.
 package struct Report: Equatable, Sendable {
-    /// One door with its name.
+    /// The figures of one door, with its name.
     package struct Door: Equatable, Sendable {
         package var name: String
         package var figures: DoorFigures
@@ -19,8 +19,8 @@ package struct Report: Equatable, Sendable {
     package struct Lane: Equatable, Sendable {
         package var app: String
         package var host: LaneHost
-        /// The service's name, as settings have it; `nil`: no configured app has this lane, and something is
-        /// left of one that had.
+        /// The name of the push service, as the settings have it; `nil`: no configured app has this lane, and
+        /// something is left of one that had.
         package var service: String?
         package var waiting = 0
         /// The time since the oldest waiting notification was submitted; `nil`: nothing waits.
@@ -38,8 +38,8 @@ package struct Report: Equatable, Sendable {
         package var errorAdvice: String?
         /// Whether nothing is sent for a while, since the gateway is overloaded or away.
         package var isPaused = false
-        /// The time since a notification for it was last turned away because there was no room for more of
-        /// this lane.
+        /// The time since a notification was last turned away because this lane had no more room; `nil`: none
+        /// was.
         package var fullAge: Duration?
         /// Why credentials that were put in the place of the present ones are not used.
         package var credentialFault: String?
@@ -65,14 +65,14 @@ package struct Report: Equatable, Sendable {
         package var waitingBytesLimit = 0
         /// Why the last commit failed; `nil` while it works.
         package var fault: String?
-        /// The advice to an operator; empty where all is well.
+        /// The advice to an operator about ``fault``; empty while there is none.
         package var advice = ""
         package var commits = CommitFigures()
-        /// Device tokens known to be dead, as digests.
+        /// The number of device tokens that are known to be dead.
         package var deadTokens = 0
-        /// Bytes left on its disk for this user; `nil`: not known.
+        /// Bytes that the node's user may still write on the disk of the outbox; `nil`: not known.
         package var diskAvailable: Int?
-        /// How long that disk has left a question without an answer; `nil`: it answers.
+        /// The time for which the disk of the outbox has not answered; `nil`: it answers.
         package var diskSilence: Duration?
 
         package init() {}
@@ -88,14 +88,14 @@ package struct Report: Equatable, Sendable {
 
     /// The places for connections of one kind of door.
     package struct Places: Equatable, Sendable {
-        /// The number of places from which on a circuit or an address counts among the few that hold many.
+        /// The number of places that a circuit or an address must hold to count among the few that hold many.
         package static let few = 8
 
         /// The name that the settings have for these places.
         package var name: String
         package var open: Int
         package var limit: Int
-        /// The connections of circuits or addresses that hold ``few`` or more.
+        /// The number of places that are held by circuits or addresses with ``few`` or more each.
         package var heldByFew: Int
 
         package init(_ name: String, open: Int, limit: Int, heldByFew: Int) {
@@ -109,31 +109,32 @@ package struct Report: Equatable, Sendable {
     /// The mailboxes with their messages and readers.
     package struct Mailboxes: Equatable, Sendable {
         package var mailboxes = 0
-        /// Topics of UnifiedPush.
+        /// The number of topics of UnifiedPush.
         package var pushTopics = 0
-        /// The messages in all of them, counted once a minute.
+        /// The number of messages in all mailboxes, counted once a minute.
         package var messages = 0
         package var bytes = 0
-        /// Open answers of registered readers.
+        /// The number of connected readers with a token.
         package var readers = 0
         package var readersLimit = 0
-        /// Readers without a token.
+        /// The number of connected readers without a token.
         package var strangers = 0
-        /// Readers that were refused for want of room or of a right, and pushes to topics that nobody has.
+        /// The number of readers that were refused for want of room or of a right, and of pushes to topics
+        /// that nobody has.
         package var refused = 0
 
         package init() {}
     }
 
-    /// Somebody whose silence rings.
+    /// A Bisq that is asked now and then whether it is there. Its silence rings its owner.
     package struct Watch: Equatable, Sendable {
         package var name: String
         package var isSilent: Bool
-        /// Milliseconds since 1970; `nil`: none since the start.
+        /// The time of the last answer in milliseconds since 1970; `nil`: none since the start.
         package var lastAnswer: Int64?
-        /// Times in a row that there was no answer.
+        /// The number of questions in a row that had no answer.
         package var missed: Int
-        /// Times that the owner was rung.
+        /// The number of times that the owner was rung.
         package var rings: Int
 
         package init(name: String, isSilent: Bool, lastAnswer: Int64?, missed: Int, rings: Int) {
@@ -146,7 +147,7 @@ package struct Report: Equatable, Sendable {
     }
 
     package struct Process: Equatable, Sendable {
-        /// Milliseconds since 1970.
+        /// The start of the process in milliseconds since 1970.
         package var startedAt: Int64 = 0
         package var processorTime = Duration.zero
         package var residentBytes = 0
@@ -159,17 +160,18 @@ package struct Report: Equatable, Sendable {
 
     /// The delays of the event loop within the last minute.
     package struct Loop: Equatable, Sendable {
-        /// How late a timer was at worst.
+        /// The longest time by which a timer was late.
         package var lag = Duration.zero
-        /// How long the event loop looked at nothing new at worst.
+        /// The longest time for which the event loop looked at nothing new.
         package var longestTurn = Duration.zero
 
         package init() {}
     }
 
     package struct Certificate: Equatable, Sendable {
+        /// The name of the app; `https` for the certificate of the listeners.
         package var app: String
-        /// Seconds since 1970.
+        /// The time at which the certificate expires, in seconds since 1970.
         package var end: Int64
 
         package init(app: String, end: Int64) {
@@ -179,9 +181,9 @@ package struct Report: Equatable, Sendable {
     }
 
     package var version = ""
-    /// Milliseconds since 1970.
+    /// The moment of the report in milliseconds since 1970.
     package var now: Int64 = 0
-    /// Nanoseconds of the monotonic clock.
+    /// The moment of the report in nanoseconds of the monotonic clock.
     package var monotonicNow: Int64 = 0
 
     package var onion = OnionReport()
@@ -204,14 +206,14 @@ package struct Report: Equatable, Sendable {
     /// Bytes in the buffers of all connections.
     package var bufferBytes = 0
     package var bufferBytesLimit = 0
-    /// Circuits that tor was asked to close within the last minute.
+    /// The number of circuits that tor was asked to close within the last minute.
     package var closedCircuits = 0
-    /// Peers that went without a word within the last minute.
+    /// The number of peers whose connections were lost within the last minute.
     package var lostPeers = 0
     package var httpRequests = 0
     /// The number of HTTP answers by status.
     package var httpAnswers: [Int: Int] = [:]
-    /// How often each limit was hit, by its name; those of devices and of the outbox are with the doors.
+    /// The number of hits of each limit, by its name. Those of devices and of the outbox are with the doors.
     package var limitsHit = WordCounts()
 
     /// The number of phones in the phone book; `nil`: it has none.
@@ -234,17 +236,17 @@ package struct Report: Equatable, Sendable {
     package func age(ofUnix time: Int64) -> Duration { .milliseconds(max(0, now - time)) }
     package var uptime: Duration { age(ofUnix: process.startedAt) }
 
-    /// The oldest of all that waits.
+    /// The age of the oldest notification that waits; `nil`: nothing waits.
     package var oldestAge: Duration? { lanes.compactMap(\.oldestAge).max() }
-    /// Returns `1 hour`, `24 hours`, or the part of these minutes
-    /// that the history has. It may be older than the start.
+    /// Names the time that the last minutes of the history cover: `1 hour`, `24 hours`, or less while the
+    /// history is young. The history may be older than the start.
     func span(ofLast minutes: Int) -> String {
         let covered = max(1, Int(history.covered))
         guard covered < minutes else { return minutes == 60 ? "1 hour" : "24 hours" }
         return "the last \(Words.time(.seconds(60 * covered)))"
     }
 
-    /// The last delivery by any gateway.
+    /// The time of the last delivery by any gateway, in nanoseconds of the monotonic clock.
     package var lastDelivery: Int64? { lanes.compactMap(\.figures.lastDelivery).max() }
 }
 

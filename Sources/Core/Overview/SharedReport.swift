@@ -10,8 +10,8 @@ extension Report {
             package var isHere: Bool
             package var isAlive: Bool
             package var shards: Int
-            /// The notifications that wait for the node: as it
-            /// said last, with what others have put there for it.
+            /// The number of notifications that wait for the node: as it said last, with what others have put
+            /// there for it.
             package var waiting: Int
             package var oldestAge: Duration?
             package var leaseAge: Duration
@@ -34,19 +34,20 @@ extension Report {
                 self.clockAhead = clockAhead
             }
 
-            /// `2 at host`.
+            /// The number and the name of the node, as in `2 at host`.
             var title: String { "\(number) at \(name)" }
         }
 
         /// The number of shards that are this node's.
         package var shards = 0
-        /// Empty: this one is alone.
+        /// The nodes that the database knows; empty: this one is alone.
         package var nodes: [Node] = []
         package var withoutOwner = 0
         package var withoutOwnerFor: Duration?
-        /// The number of nodes that did not give up their shards.
+        /// The number of times that shards were taken from a node that did not give them up.
         package var takeOvers = 0
-        /// The number of notifications that those nodes may have begun to send.
+        /// The most notifications that can have gone out twice: the node that lost their shards may have begun to
+        /// send them.
         package var mayRepeat = 0
         /// The median time of a commit within the last minute; `nil`: there was none.
         package var medianCommit: Duration?
@@ -57,14 +58,17 @@ extension Report {
         var alive: Int { max(1, nodes.count(where: \.isAlive)) }
     }
 
-    /// The longest time without an owner that is usual for a shard: a lease ends after 8 seconds.
+    /// The time without an owner at which shards are a warning. A lease ends after 8 seconds.
     static let ownerlessWarning = Duration.seconds(30)
-    /// A node commits every 2 seconds at least, and sends nothing more after 6.
+    /// The age of a lease that is a warning. A node commits every 2 seconds at least, and sends nothing more
+    /// after 6.
     static let leaseWarning = Duration.seconds(5)
-    /// Senders wait for commits, and a node sends nothing more that has had none for 6 seconds.
+    /// The median time of commits that is a warning: senders wait for commits.
     static let commitWarning = Duration.milliseconds(200)
+    /// The longest time of a commit that is a warning. A node that has had none for 6 seconds sends nothing more.
     static let longestCommitWarning = Duration.seconds(2)
-    /// Times that one node writes are read by another one: when a notification expires, and until when a device is spared.
+    /// The error of a clock that is a warning. Times that one node writes are read by another one: when a
+    /// notification expires, and until when a device is spared.
     package static let clockWarning = Duration.seconds(30)
 
     var sharedChecks: [Check] {

@@ -19,12 +19,12 @@ package enum StatusDrawings {
             """
     }
 
-    /// Returns the path of the icon of a page in this state: one of its own for each, which a browser may keep.
+    /// Returns the path of the icon for a level. Each level has an icon of its own, which a browser may keep.
     package static func iconPath(_ level: Check.Level) -> String { "/favicon-\(level.rawValue).svg" }
 
     // MARK: QR code
 
-    /// Light modules around the code, as the standard demands (ISO/IEC 18004, section 6.3.8).
+    /// The number of light modules around the code, as the standard demands (ISO/IEC 18004, section 6.3.8).
     private static let quietZone = 4
 
     static func code(_ modules: Modules, label: String) -> Markup {

@@ -89,7 +89,7 @@ extension StatusPage {
         return "<section><h2>All checks</h2><ul class=\"checks\">\(items)</ul></section>"
     }
 
-    /// The last changes, the latest first.
+    /// The section about the last changes of the checks, the latest first.
     var events: Markup {
         let items = report.timeline.events.reversed().map { event -> Markup in
             let words = event.kind.map { "\($0.title): \(event.words)" } ?? event.words
@@ -122,7 +122,7 @@ extension StatusPage {
 }
 
 extension WordCounts {
-    /// `3 process, 1 suspended`.
+    /// The counted words in one line, as in `3 process, 1 suspended`.
     var inWords: String {
         words.joined(separator: ", ")
     }

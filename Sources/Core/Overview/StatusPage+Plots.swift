@@ -3,7 +3,7 @@ import Figures
 /// The plots over time. The bars are boxes and no drawings: they are there where a browser shows no SVG too, and each
 /// shows its values under the pointer.
 extension StatusPage {
-    /// Health in each quarter of an hour of the last day.
+    /// The row of boxes that shows the health in each quarter of an hour of the last day.
     var strip: Markup {
         let slots = report.timeline.strip(at: report.now)
         let known = slots.compactMap(\.level)
@@ -123,7 +123,7 @@ extension StatusPage {
 }
 
 extension History.Totals {
-    /// Notifications that came to their end.
+    /// The number of notifications that came to their end.
     var ended: Int { delivered + expired + refused.total }
 
     var inWords: String {

@@ -50,7 +50,7 @@ package struct StatusPage {
             """
     }
 
-    /// The style as markup, as the script is: not text but CSS and script, and our own.
+    /// The style as markup. Like the script it is our own, and no text that has to be escaped.
     private var style: Markup { Markup(stringLiteral: StatusStyle.css) }
     private var script: Markup { Markup(stringLiteral: StatusScript.text) }
 
@@ -104,7 +104,7 @@ package struct StatusPage {
         "<div><b>\(figure)</b><span>\(name)</span></div>"
     }
 
-    /// Returns `1 hour`, `24 hours`, or the part of it that the history has.
+    /// Names the time that the last minutes of the history cover, as in `24 hours`.
     func covered(_ minutes: Int) -> String { bound(report.span(ofLast: minutes)) }
 
     /// Returns the text with no line break between a number and its unit.
@@ -119,7 +119,7 @@ package struct StatusPage {
         return result
     }
 
-    /// Returns `22:41`, or `11-20 22:41` if it was not today.
+    /// Returns a time of day as in `22:41`, with its day if that is not today: `11-20 22:41`.
     func moment(_ time: Int64) -> String {
         let isToday = time / 86_400_000 == report.now / 86_400_000
         let day = Words.date(time).prefix(10).dropFirst(5)
@@ -168,7 +168,8 @@ package struct StatusPage {
             """
     }
 
-    /// Returns the cells for the last hour and the last day; one for a history that is shorter than both.
+    /// Returns the cells for the last hour and the last day; one cell while the history covers less than
+    /// both.
     private func cells(_ hour: String, _ day: String, in tag: Markup = "td") -> Markup {
         let isYoung = covered(60) == covered(History.minutes)
         return "\(isYoung ? "" : "<\(tag)>\(hour)</\(tag)>" as Markup)<\(tag)>\(day)</\(tag)>"

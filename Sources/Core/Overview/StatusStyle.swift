@@ -3,7 +3,7 @@
 enum StatusStyle {
     static let css = rules + heights
 
-    /// `.h2` to `.h100`: a bar's height in percent.
+    /// The rules `.h2` to `.h100`, each for the height of a bar in percent.
     private static let heights = stride(from: 2, through: 100, by: 2).map { ".h\($0){height:\($0)%}" }
         .joined()
 

@@ -79,7 +79,7 @@ package struct StatusText {
         }
     }
 
-    /// Returns `in 24 hours`, or the part of it that the history has.
+    /// Names the time that the last minutes of the history cover, as in `in 24 hours`.
     private func within(_ minutes: Int) -> String {
         let span = report.span(ofLast: minutes)
         return span == "1 hour" ? "in the last hour" : "in \(span)"

@@ -1,6 +1,7 @@
-/// How well the node was in each quarter of an hour of the last day, and the last changes of its checks.
+/// The health of the node in each quarter of an hour of the last day, and the last changes of its checks.
 ///
-/// Times are milliseconds since 1970; after a clock was set back, what lies in the future goes.
+/// Times are milliseconds since 1970. After the clock was set back, events and levels of the future are
+/// dropped.
 package struct Timeline: Equatable, Sendable {
     /// A check that is no longer well, or well again; or the node's start.
     package struct Event: Equatable, Sendable {
@@ -21,22 +22,22 @@ package struct Timeline: Equatable, Sendable {
             self.words = words
         }
 
-        /// Makes an event of what was its ``name``.
+        /// Makes an event from its ``name`` in the file of the history.
         init(at: Int64, level: Check.Level, name: String, words: String) {
             self.init(
                 at: at, level: level, kind: name == Event.start ? nil : CheckKind(name: name), words: words)
         }
     }
 
-    /// Quarters of an hour.
+    /// The number of quarters of an hour in the day that is kept.
     package static let slots = 96
     package static let mostEvents = 20
     private static let slot: Int64 = 900_000
-    /// The time that a start may take: meanwhile nobody wonders that the address can't be reached.
+    /// The milliseconds that a start may take. Meanwhile nobody wonders that the address can't be reached.
     package static let settling: Int64 = 120_000
     private static let settlingChecks: Set<CheckKind> = [.onion, .selfDial, .front, .tor]
 
-    /// The last ones, oldest first.
+    /// The last events, oldest first.
     package private(set) var events: [Event] = []
     /// The worst level by quarter of an hour since 1970.
     package private(set) var worst: [Int64: Check.Level] = [:]

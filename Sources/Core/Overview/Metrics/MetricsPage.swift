@@ -2,7 +2,8 @@ import Figures
 
 /// `/metrics`: a report in Prometheus' text format. Each metric is explained in the article `Metrics`.
 ///
-/// A new one is a member of ``Report``, which `RelayNode+Report` fills in, a line here and a row in that article.
+/// A new metric is a member of ``Report``, which `RelayNode+Report` fills in, a line here and a row in that
+/// article.
 package struct MetricsPage {
     var page = MetricsText()
     let report: Report
@@ -343,8 +344,4 @@ package struct MetricsPage {
         page.begin("process_max_fds", .gauge, "Limit for open file descriptors.")
         page.add(process.openFilesLimit)
     }
-}
-
-extension Duration {
-    var inSeconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
 }

@@ -22,7 +22,7 @@ package struct MetricsText {
     package mutating func add(_ value: Int, _ labels: Labels = []) { line("", labels, "\(value)") }
     package mutating func add(_ value: Bool, _ labels: Labels = []) { line("", labels, value ? "1" : "0") }
 
-    /// Adds a time or a part of it; not a number where there is none.
+    /// Adds a sample in seconds, or a ratio. One that is not finite is `NaN`, `+Inf` or `-Inf`.
     package mutating func add(_ value: Double, _ labels: Labels = []) {
         let text = value.isFinite ? "\(value)" : value.isNaN ? "NaN" : value > 0 ? "+Inf" : "-Inf"
         line("", labels, text)
@@ -75,4 +75,8 @@ package struct MetricsText {
         while digits.last == "0" { digits.removeLast() }
         return "\(whole).\(digits)"
     }
+}
+
+extension Duration {
+    var inSeconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
 }
