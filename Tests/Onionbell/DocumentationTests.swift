@@ -239,7 +239,7 @@ import Vectors
         for case let file as URL in FileManager.default.enumerator(
             at: folder, includingPropertiesForKeys: nil)!
         where file.pathExtension == "swift" {
-            for match in Self.text(file).matches(of: /(unclear|Deferral)\(reason: "(\w+)"/) {
+            for match in Self.text(file).matches(of: /(refused|blocked|failed)\(reason: "(\w+)"/) {
                 words.insert(String(match.output.2))
             }
         }

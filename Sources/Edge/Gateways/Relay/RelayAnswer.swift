@@ -17,6 +17,11 @@ enum RelayAnswer: Equatable {
     case setup(reason: String)
 
     static let refusedWithoutReason = "RelayRefused"
+    /// No answer yet: the notification waits for an upstream that is not connected.
+    static let upstreamAway = "UpstreamAway"
+    static let badAnswer = "BadAnswer"
+    /// The answer says neither yes nor no.
+    private static let unreadable = RelayAnswer.unclear(reason: badAnswer, after: nil)
     /// The time that nginx and an overloaded node get to recover, where they name none.
     static let pause: Duration = .seconds(10)
     /// The time for which Bisq's relay sends nothing to a failing gateway.
@@ -50,7 +55,7 @@ enum RelayAnswer: Equatable {
             if answer.body.elementsEqual("success".utf8) { return .accepted }
             // The relay of before 2024 said so what its gateway refused.
             return answer.body.starts(with: "Error:".utf8)
-                ? .doubtful(reason: "Error") : .unclear(reason: "BadAnswer", after: nil)
+                ? .doubtful(reason: "Error") : unreadable
         case 400:
             // An Onionbell says why, Bisq's relay doesn't.
             guard let word = GatewayAnswer.word(ofText: answer.body) else {
@@ -83,7 +88,7 @@ enum RelayAnswer: Equatable {
             switch json?["wasAccepted"]?.bool {
             case true?: return .accepted
             case false?: return refusal(answer, json, code: code ?? answer.statusWord)
-            case nil: return .unclear(reason: "BadAnswer", after: nil)
+            case nil: return unreadable
             }
         case 400:
             guard json?["wasAccepted"]?.bool == false else { return .doubtful(reason: answer.statusWord) }
@@ -147,7 +152,7 @@ enum RelayAnswer: Equatable {
         case 5: return .refused(reason: Reason.expired.code)
         // It doesn't say whether it is full or the device has had its share.
         case 6: return .later(reason: Reason.busy.code, .device, after: answer.retryAfter ?? pause)
-        case _: return .unclear(reason: "BadAnswer", after: nil)
+        case _: return unreadable
         }
     }
 

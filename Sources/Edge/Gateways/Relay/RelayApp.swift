@@ -130,7 +130,7 @@ package struct RelayApp: ConfiguredApp {
 
     package static func advice(for reason: String) -> String? {
         switch reason {
-        case "Loop":
+        case Reason.loop.code:
             "url leads to a node that hands on itself, this one perhaps: name a relay that has credentials; with tor.mode system, see whether that tor has a MapAddress for the relay's address"
         case "HTTP301", "HTTP302", "HTTP303", "HTTP307", "HTTP308":
             "the other side redirects, which is never followed: name its final address in url"
@@ -142,7 +142,7 @@ package struct RelayApp: ConfiguredApp {
             "the other node is of another network of Bisq's: set network at the app to its onion.network"
         case RelayAnswer.refusedWithoutReason:
             "the relay refused it each time and gave no reason: most likely the phone's app was removed"
-        case "UpstreamAway", "BadAnswer":
+        case RelayAnswer.upstreamAway, RelayAnswer.badAnswer:
             "if it does not pass within minutes, see whether url is a relay that works"
         case _ where RelayForm.words.contains(reason):
             "the other relay's credentials do not work: tell its operator"

@@ -34,10 +34,10 @@ extension RelayGateway {
 
     /// The outcome of a notification that waits for the upstream that may have it already.
     static let elsewhere = Outcome.deferred(
-        Deferral(reason: "UpstreamAway", scope: .device, retryAfter: .seconds(30)))
+        Deferral(reason: RelayAnswer.upstreamAway, scope: .device, retryAfter: .seconds(30)))
 
     /// The outcome of a notification that the first upstream has not taken, while the next one is being
     /// called.
     static let dialled = Outcome.deferred(
-        Deferral(reason: "UpstreamAway", scope: .device, retryAfter: .seconds(2)))
+        Deferral(reason: RelayAnswer.upstreamAway, scope: .device, retryAfter: .seconds(2)))
 }
