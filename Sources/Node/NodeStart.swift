@@ -51,7 +51,7 @@ final class NodeStart {
         let invitations = Invitations(path: StateDirectory.peers(in: state.path))
         let clients: Set<ClientKey>?
         do throws(InvitationError) {
-            clients = try invitations.load().map { Set($0.values) }
+            clients = try await InvitationWatch.load(invitations).get().map { Set($0.values) }
         } catch {
             throw .configuration("\(error)")
         }
@@ -68,6 +68,8 @@ final class NodeStart {
         } catch {
             throw .configuration("\(error)")
         }
+        let kept = await NodeHistory.kept(at: state.history)
+        let transports = await settings.readTransports()
         let console = settings.console.isOn ? NodeConsole(state: state, log: log) : nil
         let store = try await NodeStore(
             settings, state: state, gateways: gateways, circuits: circuits, presence: presence, in: parts,
@@ -85,8 +87,9 @@ final class NodeStart {
             at: site, listeners, own: own, presence: presence, state: state, in: parts)
         let node = RelayNode(
             settings, host: host, log: log, presence: presence, gateways: gateways, store: store,
-            doors: doors, console: console, history: state.history, invitations: invitations,
-            clients: clients
+            doors: doors, console: console,
+            history: NodeHistory(of: store.dispatcher, at: state.history, kept: kept, log: log),
+            invitations: invitations, clients: clients, transports: transports
         ) { [weak self] in
             self?.onEnd(.restarting)
         }

@@ -37,22 +37,21 @@ final class RelayNode {
     /// Makes the node of its parts.
     ///
     /// - Parameters:
-    ///   - history: The path of its file.
     ///   - invitations: They are watched from now on.
     ///   - clients: Those of the invitations that the presence knows.
+    ///   - transports: The programs that the torrc names.
     init(
         _ settings: Settings, host: NodeHost, log: Logger, presence: OnionPresence,
         gateways: [GatewayAssembly.AppGateways], store: NodeStore, doors: NodeDoors, console: NodeConsole?,
-        history: String, invitations: Invitations, clients: Set<ClientKey>?,
-        restart: @escaping @EventLoop () -> Void
+        history: NodeHistory, invitations: Invitations, clients: Set<ClientKey>?,
+        transports: TransportPrograms, restart: @escaping @EventLoop () -> Void
     ) {
         (self.settings, self.host, self.log, self.restart) = (settings, host, log, restart)
         (self.presence, self.gateways, self.store) = (presence, gateways, store)
         (self.doors, self.console) = (doors, console)
+        (self.history, self.transports) = (history, transports)
         phoneTest = PhoneTest(dispatcher: store.dispatcher)
-        self.history = NodeHistory(of: store.dispatcher, at: history, log: log)
         disk = DiskWatch(settings.stateDirectory)
-        transports = settings.transports
         let configured = Dictionary(settings.apps.map { ($0.name, $0.settings) }) { $1 }
         self.configured = configured
         let certificates = CertificateWatch(gateways, doors.listeners, log: log)

@@ -63,4 +63,8 @@ extension Settings {
         else { return TransportPrograms() }
         return TransportPrograms(torrc: String(decoding: text, as: UTF8.self))
     }
+
+    /// Reads ``transports`` off the loop.
+    @FileThread
+    func readTransports() -> TransportPrograms { transports }
 }

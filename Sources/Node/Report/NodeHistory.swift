@@ -23,13 +23,13 @@ final class NodeHistory {
     /// The time between two saves, and the most that is lost when the process is killed.
     private static let saveInterval: Duration = .seconds(300)
 
-    /// Reads the history from its file.
+    /// Goes on with the history that an earlier node has kept.
     ///
-    /// - Parameter path: of the file that carries the history over a restart. A file that can't be read is as
-    ///   good as none.
-    init(of dispatcher: Dispatcher, at path: String, log: Logger) {
+    /// - Parameters:
+    ///   - path: The path of the file that carries the history over a restart.
+    ///   - kept: The bytes of that file: see ``kept(at:)``.
+    init(of dispatcher: Dispatcher, at path: String, kept: [UInt8], log: Logger) {
         (self.dispatcher, self.path, self.log) = (dispatcher, path, log)
-        let kept = (try? PrivateFile.read(path, limit: PastText.limit)) ?? []
         (history, timeline) = PastText.read(
             kept, at: EventLoop.unixMilliseconds, minute: NodeHistory.minute)
         timer.action = { [unowned self] in
@@ -40,6 +40,12 @@ final class NodeHistory {
         saveTimer.action = { [unowned self] in
             Task { await save() }
         }
+    }
+
+    /// Reads the file of the history. A file that can't be read is as good as none.
+    @FileThread
+    static func kept(at path: String) -> [UInt8] {
+        (try? PrivateFile.read(path, limit: PastText.limit)) ?? []
     }
 
     /// Returns the history with what has happened in this minute so far.

@@ -125,8 +125,9 @@ final class InvitationWatch {
         CredentialFiles.Stamp(invitations.path)
     }
 
+    /// Reads the invitations off the loop.
     @FileThread
-    private static func load(_ invitations: Invitations) -> Result<[String: ClientKey]?, InvitationError> {
+    static func load(_ invitations: Invitations) -> Result<[String: ClientKey]?, InvitationError> {
         Result { () throws(InvitationError) in try invitations.load() }
     }
 }
