@@ -186,6 +186,15 @@ import Testing
         #expect(selfDial.figures.failures == 0)
     }
 
+    @Test func callsComeByChanceAFifthSoonerOrLaterAtMost() {
+        var random = SeededRandom(seed: 7)
+        let times = (1...1000).map { _ in SelfDial.unsteady(.seconds(100), using: &random) }
+        #expect(times.allSatisfy { (.seconds(80) ... .seconds(120)).contains($0) })
+        #expect(times.contains { $0 < .seconds(82) } && times.contains { $0 > .seconds(118) })
+        var again = SeededRandom(seed: 7)
+        #expect(SelfDial.unsteady(.seconds(100), using: &again) == times[0])
+    }
+
     // MARK: The line that stands
 
     /// Calls hours apart, and a line after each that answers as it is told.

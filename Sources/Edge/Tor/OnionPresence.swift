@@ -74,7 +74,7 @@ package final class OnionPresence {
         mending = Mending(ownsTor: settings.source.isOurs, firstPause: settings.mendingPause)
         watch = OnionWatch(settings, presenceLog: presenceLog, log: log)
         watch.connection = { [unowned self] in link?.connection }
-        watch.route = { [weak self] in await self?.selfDialRoute() }
+        watch.route = { [weak self] in await self?.selfDialRoute(at: .now) }
         watch.onPulse = { [unowned self] pulse in counted.take(pulse) }
         watch.onAmiss = { [unowned self] loss in mend(loss) }
         watch.onWell = { [unowned self] in mending.succeeded() }
@@ -91,7 +91,7 @@ package final class OnionPresence {
         let plan: Plan
         do { plan = Plan(key: try settings.key.loadOrCreate(), ports: ports) } catch { throw .key(error) }
         address = plan.key.address
-        let end = ContinuousClock.now + settings.startTime
+        let patience = TorPatience(for: settings.startTime, from: .now)
         var isToldToWait = false
         while true {
             do {
@@ -99,7 +99,7 @@ package final class OnionPresence {
                 break
             } catch {
                 guard !isStopping else { return }
-                guard error.mayPassSoon(with: settings.source), ContinuousClock.now < end else {
+                guard error.mayPassSoon(with: settings.source), !patience.isOver(at: .now) else {
                     throw .tor(error)
                 }
                 if !isToldToWait { log.notice("tor.waiting", metadata: ["reason": "\(error)"]) }
@@ -260,12 +260,12 @@ package final class OnionPresence {
     private var forgotAt: ContinuousClock.Instant?
 
     /// Returns how the own address is called now; `nil`: not at all.
-    private func selfDialRoute() async -> SelfDialRoute? {
+    private func selfDialRoute(at now: ContinuousClock.Instant) async -> SelfDialRoute? {
         guard let link, let address else { return nil }
         link.connection.readOn()
         // The system's tor has other users.
         let isAfresh =
-            settings.source.isOurs && (forgotAt.map { .now - $0 > SelfDial.leastForgetting } ?? true)
+            settings.source.isOurs && (forgotAt.map { now - $0 > SelfDial.leastForgetting } ?? true)
         await service?.prepareCall(afresh: isAfresh, within: settings.heartbeatDeadline)
         if isAfresh { forgotAt = .now }
         // It may have come or gone since the start.

@@ -47,12 +47,12 @@ struct TorLink {
     /// Makes sure that no tor has the control socket: a second tor would take it away from the first one
     /// before it finds the directory locked.
     private static func makeSureOfVacancy(_ settings: TorProcess.Settings) async throws(OnionLoss) {
-        let end = ContinuousClock.now + leaveTime
+        let patience = TorPatience(for: leaveTime, from: .now)
         while let stream = try? await Stream.connect(
             to: .unix(path: settings.controlSocket), deadline: .seconds(1))
         {
             stream.close()
-            guard ContinuousClock.now < end, !Task.isCancelled else {
+            guard !patience.isOver(at: .now), !Task.isCancelled else {
                 throw .process(.anotherTor(dataDirectory: settings.dataDirectory))
             }
             try? await Task.sleep(for: tryInterval)
@@ -60,14 +60,14 @@ struct TorLink {
     }
 
     private static func connect(to process: TorProcess) async throws(OnionLoss) -> ControlConnection {
-        let end = ContinuousClock.now + startTime
+        let patience = TorPatience(for: startTime, from: .now)
         while true {
             do {
                 return try await .open(process.controlEndpoint, credentials: process.credentials)
             } catch {
                 if let failure = process.failure { throw .process(failure) }
                 guard error.mayPassSoon, !Task.isCancelled else { throw .control(error) }
-                guard ContinuousClock.now < end else { throw .process(.silent(after: startTime)) }
+                guard !patience.isOver(at: .now) else { throw .process(.silent(after: startTime)) }
             }
             try? await Task.sleep(for: tryInterval)
         }

@@ -54,14 +54,21 @@ final class SelfDial {
     private var round = 0
     /// The time at which the last call began; `nil`: there was none.
     private var lastCall: ContinuousClock.Instant?
+    private var random: any RandomNumberGenerator
 
     /// Makes the caller, which calls nothing before ``begin()``.
     ///
-    /// - Parameter route: asked before each call; `nil`: none can be made.
-    init(_ settings: SelfDialSettings, route: @escaping @EventLoop () async -> SelfDialRoute?) {
+    /// - Parameters:
+    ///   - random: The source of the times between calls.
+    ///   - route: asked before each call; `nil`: none can be made.
+    init(
+        _ settings: SelfDialSettings, using random: any RandomNumberGenerator = SystemRandomNumberGenerator(),
+        route: @escaping @EventLoop () async -> SelfDialRoute?
+    ) {
         self.settings = settings
+        self.random = random
         self.route = route
-        timer.action = { [unowned self] in Task { await call() } }
+        timer.action = { [unowned self] in Task { await call(at: .now) } }
         lineTimer.action = { [unowned self] in Task { await askLine() } }
     }
 
@@ -102,10 +109,9 @@ final class SelfDial {
 
     // MARK: Calls
 
-    private func call() async {
+    private func call(at begun: ContinuousClock.Instant) async {
         guard isActive, !isCallingOwn else { return }
         isCallingOwn = true
-        let begun = ContinuousClock.now
         lastCall = begun
         let round = round
         let route = await route()
@@ -113,8 +119,7 @@ final class SelfDial {
         var reply = SelfDialReply(.unreached("tor accepts no SOCKS connections"))
         if let route { reply = await answers(by: route) }
         isCallingOwn = false
-        if reply.answer == .own { lastReached = .now }
-        if round == self.round, hasSocks || settings.needsSocks { take(reply.answer, after: .now - begun) }
+        take(reply.answer, of: round, begunAt: begun, at: .now)
         guard isActive, round == self.round else {
             reply.line?.close()
             if isActive { timer.start(after: min(settings.firstPause, settings.interval)) }
@@ -128,9 +133,15 @@ final class SelfDial {
         timer.start(after: unsteady(isWell ? settings.interval : min(settings.retryPause, settings.interval)))
     }
 
+    private func unsteady(_ time: Duration) -> Duration { SelfDial.unsteady(time, using: &random) }
+
     /// Returns a time somewhat shorter or longer, by chance: nobody shall learn from the rhythm which calls
     /// are ours.
-    private func unsteady(_ time: Duration) -> Duration { time * Double.random(in: 0.8...1.2) }
+    nonisolated static func unsteady(
+        _ time: Duration, using random: inout some RandomNumberGenerator
+    ) -> Duration {
+        time * Double.random(in: 0.8...1.2, using: &random)
+    }
 
     /// Returns the first answer of a door that is not the node's own; else its own, and the line to one of
     /// the doors.
@@ -236,6 +247,15 @@ final class SelfDial {
     }
 
     // MARK: Counting
+
+    /// Takes the answer to a call, which counts unless the service was published anew meanwhile.
+    private func take(
+        _ answer: SelfDialAnswer, of round: Int, begunAt begun: ContinuousClock.Instant,
+        at now: ContinuousClock.Instant
+    ) {
+        if answer == .own { lastReached = now }
+        if round == self.round, hasSocks || settings.needsSocks { take(answer, after: now - begun) }
+    }
 
     private func take(_ answer: SelfDialAnswer, after duration: Duration) {
         figures.dials += 1
