@@ -71,6 +71,12 @@ final class LoopbackStage {
     /// What `/healthz` says.
     func health() throws -> JSON { try EndToEndTests.health(over: world.directory.path + "/management") }
 
+    /// What `/metrics` says.
+    func metrics() throws -> String {
+        let socket = world.directory.path + "/management"
+        return try run(["curl", "-s", "--unix-socket", socket, "http://localhost/metrics"]).output
+    }
+
     func isWell(_ check: String) throws -> Bool { try health()["checks"]?[check]?["ok"]?.bool ?? false }
 
     func close() async {

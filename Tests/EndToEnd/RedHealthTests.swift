@@ -1,8 +1,8 @@
 import Client
-import Foundation
 import Lab
 import Reactor
 import Testing
+import Vectors
 
 /// `/healthz` of the built program turns red within a minute when something holds the node up. That it does so for a backlog
 /// and for connections that only hold places is in FloodTests.
@@ -11,11 +11,10 @@ import Testing
     /// As if one input took the loop so long.
     @Test func aLoopThatWasHeldUpIsRed() async throws {
         let stage = try LoopbackStage()
-        try await stage.start()
+        let clocks = try ShiftedClocks(in: stage.world.directory.path)
+        try await stage.start(environment: clocks.environment)
         #expect(try stage.isWell("loop"))
-        try stage.signal(SIGSTOP)
-        try await Task.sleep(for: .seconds(4))
-        try stage.signal(SIGCONT)
+        try clocks.set(.held, seconds: 4)
         try await until { try !stage.isWell("loop") }
         await stage.close()
     }

@@ -160,7 +160,12 @@ import Wire
         async let heard = HTTPExchange.answer(
             to: calls.fetch(acknowledging: 0, waiting: 120), host: "x",
             by: .direct(.host("127.0.0.1", port: ports.0)), deadline: theRun)
-        try await Task.sleep(for: .seconds(1))
+        try await until { try first.metrics().contains("onionbell_http_requests_total 1\n") }
+        // The store is asked in turn: what came first has found nothing either, and waits.
+        let none = try await HTTPExchange.answer(
+            to: calls.fetch(acknowledging: 0, waiting: 0), host: "x",
+            by: .direct(.host("127.0.0.1", port: ports.0)))
+        #expect(ReplyCalls.replies(in: none)?.isEmpty == true)
         let reply = try #require(
             PhoneReply(counter: 1, sentAt: EventLoop.unixMilliseconds, kind: "status", text: ""))
         let posted = try await HTTPExchange.answer(

@@ -7,11 +7,6 @@ import Vectors
 /// The built program on a machine that sleeps, as its clocks tell it.
 @EventLoop
 @Suite struct SleptTests {
-    private func metrics(_ stage: LoopbackStage) throws -> String {
-        let socket = stage.world.directory.path + "/management"
-        return try run(["curl", "-s", "--unix-socket", socket, "http://localhost/metrics"]).output
-    }
-
     /// Google wants the phone spared for ten minutes, the machine sleeps for two hours, and the notification had one.
     @Test func whatLapsesWhileTheMachineSleepsEndsUnsent() async throws {
         let stage = try LoopbackStage()
@@ -27,14 +22,14 @@ import Vectors
         let lasting = request(2, platform: .android)
         #expect(try await peer.send(lasting).status == .stored)
         // A clock that jumps before the program has read the answers would have it wait for ten minutes more.
-        try await until { try metrics(stage).contains("reason=\"QUOTA_EXCEEDED\"} 2\n") }
+        try await until { try stage.metrics().contains("reason=\"QUOTA_EXCEEDED\"} 2\n") }
         stage.world.google.faults = FaultScript([])
         #expect(stage.world.google.book.isEmpty)
         // The machine sleeps, and nobody else does.
         stage.world.google.clockOffset = .seconds(7200)
         try clocks.set(.slept, seconds: 7200)
         let ended = "outcome=\"expired\",reason=\"Expired\"} 1\n"
-        try await until { try metrics(stage).contains(ended) && !stage.world.google.book.isEmpty }
+        try await until { try stage.metrics().contains(ended) && !stage.world.google.book.isEmpty }
         #expect(stage.world.google.book.map(\.deviceToken) == [lasting.deviceToken])
         await stage.close()
     }

@@ -6,6 +6,8 @@ package struct ShiftedClocks: Sendable {
         /// The machine has slept: the wall clock and the one that counts sleep are later, and the one by which timers run is
         /// not.
         case slept
+        /// The process was held up: all its clocks are later, also that by which timers run.
+        case held
         /// The wall clock alone.
         case ahead, behind
     }
@@ -32,6 +34,8 @@ package struct ShiftedClocks: Sendable {
             int code = syscall(SYS_clock_gettime, clock, now);
             if (code == 0 && (clock == CLOCK_BOOTTIME || clock == CLOCK_REALTIME)) now->tv_sec += shift("CLOCK_slept");
             if (code == 0 && clock == CLOCK_REALTIME) now->tv_sec += shift("CLOCK_ahead") - shift("CLOCK_behind");
+            if (code == 0 && clock != CLOCK_PROCESS_CPUTIME_ID && clock != CLOCK_THREAD_CPUTIME_ID)
+                now->tv_sec += shift("CLOCK_held");
             return code;
         }
         """
@@ -48,9 +52,9 @@ package struct ShiftedClocks: Sendable {
         self.environment = environment.map { "\($0)=\($1)" }
     }
 
-    /// From now on, also while the process runs.
+    /// From now on, also while the process runs. It never sees a shift between the one before and this one.
     package func set(_ shift: Shift, seconds: Int) throws {
-        try Data(count: seconds).write(to: URL(filePath: "\(directory)/\(shift)"))
+        try Data(count: seconds).write(to: URL(filePath: "\(directory)/\(shift)"), options: .atomic)
     }
 
     /// They are this machine's again.
