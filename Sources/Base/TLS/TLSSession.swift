@@ -159,7 +159,7 @@ package final class TLSSession {
         state = .open
     }
 
-    /// Whether there may be more.
+    /// Reads the next record, and delivers its plain bytes; returns whether there may be another one.
     private func readRecord(_ deliver: (RawSpan) -> Void) -> Bool {
         ERR_clear_error()
         var count = 0

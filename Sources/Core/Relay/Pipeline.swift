@@ -112,7 +112,8 @@ package struct Pipeline: ~Copyable, Sendable {
     static let retryCommit: Duration = .seconds(1)
     static let housekeepingInterval: Duration = .seconds(15)
     static let bodiesPerLoad = 64
-    /// The most lookups per commit. Beyond them what would be refused is refused, even if it is a repetition.
+    /// The most lookups per commit. Above this, a submission that would be refused is refused without a lookup, although
+    /// it may be a repetition of one that was stored.
     package static let mostLookups = 256
     /// A gateway that gives a notification back unhandled so often in a row is not believed any more.
     static let longestRunOfReturns = 8

@@ -10,8 +10,9 @@ import Relay
 /// Each event goes to the pipeline; its effects are carried out at once, in their order.
 @EventLoop
 package final class Dispatcher {
-    /// Tells a sender; called once, and when the outcome was asked for and was not known then, again: with the end, and
-    /// before that with ``Relay/Receipt/held(reason:)`` whenever the operator's help is needed first.
+    /// The function that gives a sender its receipt. It is called once. If the sender awaits an outcome that is not known
+    /// then, it is called again with the outcome, and before that with ``Relay/Receipt/held(reason:)`` each time the
+    /// operator's help is needed first.
     package typealias Reply = @EventLoop (Receipt) -> Void
 
     /// The node around a dispatcher. By default it makes no gateway, hears nothing and knows no time.

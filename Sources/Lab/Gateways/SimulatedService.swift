@@ -8,10 +8,10 @@ protocol SimulatedService: AnyObject {
     /// Returns the limit of concurrent streams in the first SETTINGS of a connection.
     func streamLimit(hasCertificate: Bool) -> Int
 
-    /// Reads as much as the faults are chosen by.
+    /// Parses the parts of a request by which faults are selected.
     func call(_ request: GatewayRequest) -> GatewayCall
 
-    /// Judges by all the rules. `now` in milliseconds since 1970.
+    /// Judges a request by all rules of the service. `now` is in milliseconds since 1970.
     func judge(_ call: GatewayCall, on connection: inout ConnectionFacts, now: Int64) -> SimulatedVerdict
 
     /// Returns an error in the service's own form.

@@ -139,7 +139,7 @@ struct Commits: Sendable {
 
     func remembers(_ identity: Digest) -> Bool { changes.remembers(identity) }
 
-    /// Lets deliveries that wait for other changes be written by then at the latest.
+    /// Sets the latest time at which deliveries that wait for other changes are written; a time that is set stays.
     mutating func writeBy(_ time: Int64) { if writeAt == .max { writeAt = time } }
 
     func isToBeWritten(at time: Int64) -> Bool { writeAt <= time }

@@ -145,7 +145,7 @@ package struct OutboxContent: Equatable, Sendable {
     package var shards = Shards.all
     /// The rows that this node had when it was killed, or that it has taken over meanwhile.
     package var takenOver: TakeOver?
-    /// The highest number that anything has, or a higher one.
+    /// A sequence number that no notification exceeds.
     package var lastSequence: Int64
 
     package init(
@@ -164,8 +164,8 @@ package protocol Outbox: Sendable {
     /// Returns all that waits for delivery: how much of it is in the backlog, and all else.
     func content() async throws(OutboxError) -> OutboxContent
 
-    /// Hands out of the backlog what nobody has got since the start, and changes nothing on disk. What was handed out
-    /// stays where it is until it ends or is shelved.
+    /// Hands out notifications of the backlog, each once, and changes nothing on disk. They stay in the backlog until they
+    /// end; one that is shelved is handed out again.
     func claim(_ claim: Claim) async throws(OutboxError) -> Claimed
 
     /// Makes all changes or none. Durable when it returns: a power cut loses none of them.

@@ -22,9 +22,9 @@ struct Delivery: Sendable {
     private var free: [Slot] = []
     private var queues: [Digest: Queue] = [:]
     private(set) var lanes: [Lane] = []
-    /// Places in ``lanes`` whose lane has gone.
+    /// Indices in ``lanes`` that are free, since their lane has gone.
     private var freeLanes: [Int] = []
-    /// Places in ``lanes``, once there are more than a look at each is worth.
+    /// The index of each lane in ``lanes``; empty while the lanes are so few that a search through all is cheaper.
     private var laneIndex: [LaneID: Int] = [:]
     private(set) var stirred: [Int] = []
     private(set) var slots = SequenceTable<Slot>()

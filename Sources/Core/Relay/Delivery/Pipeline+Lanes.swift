@@ -46,7 +46,7 @@ extension Pipeline {
     mutating func laneForNew(_ id: LaneID, from sender: SenderID?, at time: Int64) -> Int? {
         if let lane = delivery.lane(id) { return lane }
         // An app's strangers take no other app's lanes.
-        if id.host.isOrigin, !makesRoom(forOriginOf: id.app, from: sender, at: time) { return nil }
+        if id.host.isOrigin, !makeRoom(forOriginOf: id.app, from: sender, at: time) { return nil }
         if !hasRoomForLane { guard closeLongestIdle(of: nil, at: time) else { return nil } }
         return makeLane(id, broughtBy: sender, at: time)
     }

@@ -20,21 +20,26 @@ extension Pipeline {
 
     private var mostOrigins: Int { Pipeline.originsPerGateway * originsPerApp }
 
-    /// Whether this sender may bring another lane, and there is one with a gateway for it.
-    mutating func makesRoom(forOriginOf app: String, from sender: SenderID?, at time: Int64) -> Bool {
+    /// Makes room for another lane of this sender's, which gets a gateway if one can be had.
+    ///
+    /// - Returns: Whether the lane may be made; false if the sender, or all together, have the most already.
+    mutating func makeRoom(forOriginOf app: String, from sender: SenderID?, at time: Int64) -> Bool {
         let lanes = origins(of: app)
         let own = lanes.count {
             delivery.lanes[$0].broughtBy == sender && !delivery.lanes[$0].canGo(at: time)
         }
         guard own < mostLanes(of: sender, free: mostOrigins - lanes.count) else { return false }
         // If none has a gateway to give away, it waits for one.
-        return makesGateway(forOriginOf: app, from: sender, at: time) || lanes.count < mostOrigins
+        return makeRoomForGateway(of: app, from: sender, at: time) || lanes.count < mostOrigins
     }
 
-    /// Whether there is a gateway for a lane of this sender's, once another lane has given it away.
-    private mutating func makesGateway(forOriginOf app: String, from sender: SenderID?, at time: Int64)
-        -> Bool
-    {
+    /// Makes room for the gateway of a lane of this sender's: if an app's gateways are all in use, an idle lane is closed or
+    /// another one parked.
+    ///
+    /// - Returns: Whether there is room; false if no lane gave way.
+    private mutating func makeRoomForGateway(
+        of app: String, from sender: SenderID?, at time: Int64
+    ) -> Bool {
         let open = origins(of: app).filter { !delivery.lanes[$0].stage.isParked }
         if open.count < originsPerApp || closeLongestIdle(of: app, at: time) { return true }
         guard let lane = givesWay(of: open, to: sender) else { return false }
@@ -66,7 +71,7 @@ extension Pipeline {
         }
         // Of one sender there are no more that wait: another one's is among them.
         for next in ranks.sorted(by: <).prefix(Pipeline.mostBySender)
-        where makesGateway(forOriginOf: app, from: delivery.lanes[next.lane].broughtBy, at: time) {
+        where makeRoomForGateway(of: app, from: delivery.lanes[next.lane].broughtBy, at: time) {
             unpark(next.lane, at: time)
             return true
         }

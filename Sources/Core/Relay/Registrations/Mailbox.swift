@@ -132,7 +132,7 @@ package struct MailboxMessage: Equatable, Sendable {
 package struct MailboxBounds: Equatable, Sendable {
     package var messages = 500
     package var bytes = 2 << 20
-    /// The most published messages, beside those: neither takes the other's room. The newest counts, and the oldest goes.
+    /// The most published messages; they are counted apart from ``messages``. A new one beyond this evicts the oldest.
     package var publishedMessages = 100
     package var publishedBytes = 256 << 10
     /// The most messages that one publisher wants published later. What is beyond that is refused: each has its time.

@@ -2,8 +2,8 @@ import Encodings
 import HTTP1
 import Reactor
 
-/// The figures of a node for the dashboard of a platform, which shows no token: that it comes from the platform's address, to
-/// a listener that has nothing else, is enough.
+/// The door at which a platform's dashboard reads the figures of a node. No token is needed: the listener serves only this,
+/// and accepts only the platform's address.
 ///
 /// Umbrel's `umbreld` asks from the machine, past the app's proxy, for an address that is the same in all installations
 /// (`getWidgetData` in `packages/umbreld/source/modules/apps/app.ts`).

@@ -19,8 +19,8 @@ package final class HTTPServer {
         /// request is; empty: none.
         package var clientAddressHeader = ""
         package var trustedProxies: [NetworkAddress.Range] = []
-        /// Answers to strangers after which they had better stop asking: too many for one circuit, and nothing else, are its
-        /// strikes.
+        /// The statuses of answers that count against a stranger's circuit. A circuit that got too many of them is not
+        /// served any more.
         package var refusals: Set<Int> = []
         /// Connections taken before the rest of the loop has its turn.
         package var acceptsPerTurn = 64

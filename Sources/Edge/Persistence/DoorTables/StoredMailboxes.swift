@@ -10,8 +10,8 @@ package struct StoredMailboxes: Sendable {
         self.file = file
     }
 
-    /// Returns all mailboxes, and a number that another process's change makes another one; `nil` while it is
-    /// the same.
+    /// Returns all mailboxes and the version of their tables, which changes when another process changes them; `nil` if
+    /// the version is still `known`.
     package func all(
         unless known: Int64?
     ) async throws(OutboxError) -> (version: Int64, mailboxes: [Mailbox])? {

@@ -162,8 +162,8 @@ package actor OutboxStore: Outbox {
 
     // MARK: Its place
 
-    /// Makes sure, before a commit, that the store is in its place. Where it was gone the commit fails once,
-    /// so that the operator hears of it.
+    /// Checks before a commit that the store is in its place. If it was gone, writes it there anew, and lets the commit
+    /// fail once so that the operator hears of it.
     private func lookForPlace() throws(OutboxError) {
         isStuck = false
         switch store?.lookForPlace() {
@@ -178,7 +178,10 @@ package actor OutboxStore: Outbox {
         throw .failed(reason)
     }
 
-    /// Makes sure, after a commit, that what it has written is in its place, or was written there just now.
+    /// Checks after a commit that the store is still in its place. If it was gone, writes it there anew with what the
+    /// commit has changed.
+    ///
+    /// - Throws: ``OutboxError/taken(_:)`` if it could not be written: the node has to start anew.
     private func lookAgain() throws(OutboxError) {
         switch store?.lookForPlace() {
         case nil: break

@@ -1,4 +1,4 @@
-/// Rescue of a store that is not any more where the next start looks for it.
+/// Rescue of a store that is missing from its place while the node runs, so that the next start would not find it.
 extension Store {
     /// The reason why nothing may be stored now, or what was done about it.
     enum Displacement {

@@ -5,11 +5,11 @@ struct CircuitBook: Equatable, Sendable {
     /// The use of a circuit.
     enum Use: Equatable, Sendable {
         case introductionPoint
-        /// Rendezvous of a client that has not come there yet.
+        /// Rendezvous that waits for its client.
         case coming
-        /// Rendezvous with a client: joined.
+        /// Rendezvous that is joined with its client's circuit.
         case client
-        /// Rendezvous with a client of a neighbour, or of one that is about to come.
+        /// Rendezvous of another onion service of this tor, joined or waiting for its client.
         case neighbours
         case other
     }
