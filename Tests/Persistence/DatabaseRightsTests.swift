@@ -116,23 +116,23 @@ import Vectors
     }
 }
 
-/// From which number on a node looks.
-@Suite struct LookBoundTests {
+/// The number up to which a poll skips all.
+@Suite struct PollFloorTests {
     private let minute = Duration.seconds(60).nanoseconds
 
-    @Test func whatCameSinceTheLookBeforeTheLastIsAlwaysLookedFor() {
-        var bound = LookBound()
-        #expect(bound.begin(at: 0) == 0)
-        bound.saw(first: nil, last: 100)
-        #expect(bound.begin(at: 1) == 0, "one that had its number before may come yet")
-        bound.saw(first: nil, last: 200)
-        #expect(bound.begin(at: minute) == 0)
-        bound.saw(first: nil, last: 300)
-        #expect(bound.begin(at: minute + 1) == 100)
-        bound.saw(first: nil, last: 400)
-        // Once a minute from the beginning: one is there, and stays in sight.
-        #expect(bound.begin(at: 2 * minute) == 0)
-        bound.saw(first: 50, last: 500)
-        #expect(bound.begin(at: 2 * minute + 1) == 49)
+    @Test func whatCameSinceTheFullPollBeforeTheLastIsNeverSkipped() {
+        var poll = PollFloor()
+        #expect(poll.begin(at: 0) == 0)
+        poll.end(lowestFound: nil, highestGiven: 100)
+        #expect(poll.begin(at: 1) == 0, "one that had its number before may come yet")
+        poll.end(lowestFound: nil, highestGiven: 200)
+        #expect(poll.begin(at: minute) == 0)
+        poll.end(lowestFound: nil, highestGiven: 300)
+        #expect(poll.begin(at: minute + 1) == 100)
+        poll.end(lowestFound: nil, highestGiven: 400)
+        // The full poll of each minute finds one, which stays in sight.
+        #expect(poll.begin(at: 2 * minute) == 0)
+        poll.end(lowestFound: 50, highestGiven: 500)
+        #expect(poll.begin(at: 2 * minute + 1) == 49)
     }
 }

@@ -81,16 +81,16 @@ extension SharedStoreTests {
 
     /// Of two nodes the other one is told again once it looks no more; of more nobody knows here who was told of what.
     @Test func aNodeIsNotToldWithEachCommit() {
-        var told = ToldOwners()
-        told.nodes = 2
-        #expect(ToldOwners.interval < Ownership.intervalTold)
-        let later = ToldOwners.interval.nanoseconds
+        var notified = NotifiedOwners()
+        notified.nodes = 2
+        #expect(NotifiedOwners.interval < Ownership.intervalNotified)
+        let later = NotifiedOwners.interval.nanoseconds
         let asked: [Int64] = [5, 6, 4 + later, 5 + later, 6 + later]
         var answers: [Bool] = []
-        for time in asked { answers.append(told.takeTurn(at: time)) }
+        for time in asked { answers.append(notified.takeTurn(at: time)) }
         #expect(answers == [true, false, false, true, false])
-        told.nodes = 3
-        let isTold = told.takeTurn(at: 7 + later)
-        #expect(isTold)
+        notified.nodes = 3
+        let isNotified = notified.takeTurn(at: 7 + later)
+        #expect(isNotified)
     }
 }

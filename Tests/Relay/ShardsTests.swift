@@ -104,6 +104,6 @@ import Testing
         #expect(second.awaited.prefix(100) == Array(501...600)[...])
         #expect(second.awaited.contains(2) && !second.awaited.contains(1) && !second.awaited.contains(4))
         ownership.answered([:])
-        #expect(ownership.tellsKept(2) && !ownership.tellsKept(2))
+        #expect(ownership.takeKeptReport(2) && !ownership.takeKeptReport(2))
     }
 }

@@ -38,7 +38,7 @@ final class DoorListeners {
     /// The files of the certificate and its key as they were when they were read.
     private let files: CredentialFiles
     private let log: Logger
-    private var hasToldOfUnknownClients = false
+    private var hasReportedUnknownClients = false
     /// Seconds since 1970 of the end of the certificate shown; `nil`: none is.
     private(set) var certificateEnd: Int64?
 
@@ -173,15 +173,15 @@ final class DoorListeners {
         let server = HTTPServer(
             settings: http, circuits: circuits, room: room,
             doors: doors.map { isOnion ? $0.door : $0.worldDoor })
-        server.onUnknownClient = { [unowned self] in tellOfUnknownClient() }
+        server.onUnknownClient = { [unowned self] in reportUnknownClient() }
         servers.append(server)
         return try server.open(on: endpoint, showing: certificate)
     }
 
     /// Logs once that a proxy names no client: it is the proxy's way, not one request's.
-    private func tellOfUnknownClient() {
-        guard !hasToldOfUnknownClients else { return }
-        hasToldOfUnknownClients = true
+    private func reportUnknownClient() {
+        guard !hasReportedUnknownClients else { return }
+        hasReportedUnknownClients = true
         log.warning(
             "endpoint.client_unknown",
             metadata: [

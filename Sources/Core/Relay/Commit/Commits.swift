@@ -12,7 +12,7 @@ struct Commits: Sendable {
         /// The tickets of the submissions whose senders wait for the commit.
         let tickets: [Pipeline.Ticket]
         /// The ends that senders hear of after the commit.
-        let untold: [(sequence: Int64, ending: Ending)]
+        let unreported: [(sequence: Int64, ending: Ending)]
         /// Lanes of devices that the commit puts into the backlog.
         let shelving: [Int]
         let moves: Int
@@ -24,7 +24,7 @@ struct Commits: Sendable {
     private(set) var tickets: [Pipeline.Ticket] = []
     /// The ends that senders hear of after the next commit: an end that somebody has heard of never changes, even if the
     /// process is killed right after.
-    private var untold: [(sequence: Int64, ending: Ending)] = []
+    private var unreported: [(sequence: Int64, ending: Ending)] = []
     private(set) var running: Running?
     /// Whether one of ``tickets`` waits for more than a notification that another node will send.
     private var isUrgent = false
@@ -105,7 +105,7 @@ struct Commits: Sendable {
         return tickets
     }
 
-    mutating func tellAfter(_ sequence: Int64, _ ending: Ending) { untold.append((sequence, ending)) }
+    mutating func tellAfter(_ sequence: Int64, _ ending: Ending) { unreported.append((sequence, ending)) }
 
     func ending(of sequence: Int64) -> Ending? { changes.ending(of: sequence) }
     /// Whether that end is not in a commit yet.
@@ -215,7 +215,8 @@ struct Commits: Sendable {
         // A commit that has nothing to write would succeed on a full disk.
         if fault != nil { taken.append(.proof) }
         running = Running(
-            changes: taken, tickets: tickets, untold: untold, shelving: shelving, moves: moves, begun: time)
+            changes: taken, tickets: tickets, unreported: unreported, shelving: shelving, moves: moves,
+            begun: time)
         isUrgent = false
         lookups = 0
         shelving = []
@@ -223,7 +224,7 @@ struct Commits: Sendable {
         shelved = [:]
         tickets = []
         tickets.reserveCapacity(min(taken.count, 1024))
-        untold = []
+        unreported = []
         return taken
     }
 
@@ -248,14 +249,14 @@ struct Commits: Sendable {
     /// commit, what was to be stored is not.
     ///
     /// - Returns: The commit, and whether the operator is to hear of it.
-    mutating func failed(_ error: OutboxError) -> (commit: Running, isTold: Bool) {
+    mutating func failed(_ error: OutboxError) -> (commit: Running, isReported: Bool) {
         guard let commit = running else { preconditionFailure("no commit runs") }
         running = nil
         defer { fault = error }
-        untold = commit.untold + untold
+        unreported = commit.unreported + unreported
         shelving = commit.shelving + shelving
         shelved.merge(shelvedBefore) { now, _ in now }
         changes.putBack(commit.changes)
-        return (commit, fault == nil || error.isAlwaysTold)
+        return (commit, fault == nil || error.isAlwaysReported)
     }
 }

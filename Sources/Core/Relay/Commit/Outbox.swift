@@ -197,7 +197,7 @@ package enum OutboxError: Error, Equatable, Sendable, CustomStringConvertible {
     case taken(String)
 
     /// Whether the operator hears of it also while another fault lasts.
-    var isAlwaysTold: Bool {
+    var isAlwaysReported: Bool {
         switch self {
         case .full, .failed: false
         case .setBack, .taken: true

@@ -37,7 +37,7 @@ extension Pipeline {
         lookSoon(at: time)
         endShelving(commit.shelving)
         for index in results.indices { settle(commit.tickets[index], results[index], at: now) }
-        for (sequence, ending) in commit.untold { tell(sequence, ending) }
+        for (sequence, ending) in commit.unreported { tell(sequence, ending) }
         kept.committed()
         commits.rest(after: commit, at: time)
         if !commits.isEmpty { scheduleCommit(at: time) }
@@ -47,8 +47,8 @@ extension Pipeline {
     /// Ends a commit of which nothing took effect. Senders get `busy`; what is known of deliveries is kept for the next
     /// commit.
     package mutating func commitFailed(_ error: OutboxError, at now: Instant) {
-        let (commit, isTold) = commits.failed(error)
-        if isTold { effects.append(.outboxFailed(error)) }
+        let (commit, isReported) = commits.failed(error)
+        if isReported { effects.append(.outboxFailed(error)) }
         let failed = commit.tickets + loseSight()
         let late = commitFailed(late: failed, at: now)
         for ticket in failed {

@@ -24,25 +24,25 @@ package struct LaneTrouble: Equatable, Sendable {
 
     private var attempts = 0
     private var since: Int64 = 0
-    private var isTold = false
-    private var toldAt: Int64?
+    private var isReported = false
+    private var reportedAt: Int64?
 
     mutating func note(_ outcome: Outcome, at time: Int64) -> News? {
         switch outcome {
         case .accepted, .kept, .refused, .tokenDead:
             defer {
                 attempts = 0
-                isTold = false
+                isReported = false
             }
-            return isTold ? .recovered(attempts: attempts, after: .nanoseconds(time - since)) : nil
+            return isReported ? .recovered(attempts: attempts, after: .nanoseconds(time - since)) : nil
         case .blocked: return nil
         case .deferred(let deferral):
             guard !deferral.isUnharmed, !deferral.isThrottle else { return nil }
             if attempts == 0 { since = time }
             attempts += 1
             guard isTrouble(at: time), isDue(at: time) else { return nil }
-            isTold = true
-            toldAt = time
+            isReported = true
+            reportedAt = time
             return .failing(reason: deferral.reason, attempts: attempts)
         }
     }
@@ -53,8 +53,8 @@ package struct LaneTrouble: Equatable, Sendable {
     }
 
     private func isDue(at time: Int64) -> Bool {
-        guard let toldAt else { return true }
-        let interval = isTold ? LaneTrouble.interval : LaneTrouble.shortestInterval
-        return time - toldAt >= interval.nanoseconds
+        guard let reportedAt else { return true }
+        let interval = isReported ? LaneTrouble.interval : LaneTrouble.shortestInterval
+        return time - reportedAt >= interval.nanoseconds
     }
 }

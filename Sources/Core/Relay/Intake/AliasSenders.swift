@@ -30,9 +30,9 @@ struct AliasSenders: Sendable {
 
         let awaitsOutcome: Bool
         private var phones: [Phone] = []
-        private var isToldStored = false
-        private var isToldHeld = false
-        private var isToldKept = false
+        private var hasReportedStored = false
+        private var hasReportedHeld = false
+        private var hasReportedKept = false
 
         init(awaitsOutcome: Bool) { self.awaitsOutcome = awaitsOutcome }
 
@@ -89,19 +89,19 @@ struct AliasSenders: Sendable {
             }
             guard live > 0 else { return lost > 0 ? [.nothingMore] : [.receipt(verdict, isLast: true)] }
             var words: [News.Word] = []
-            if !isToldStored {
-                isToldStored = true
+            if !hasReportedStored {
+                hasReportedStored = true
                 words.append(.receipt(.stored, isLast: !awaitsOutcome))
             }
-            var isNews = !isToldHeld
+            var isNews = !hasReportedHeld
             if case .held = phones[place] { isNews = true }
             if awaitsOutcome, held == live, isNews, let heldReason {
-                isToldHeld = true
+                hasReportedHeld = true
                 words.append(.receipt(.held(reason: heldReason), isLast: false))
             }
             // None of the others may have it at once.
-            if awaitsOutcome, kept > 0, kept + held == live, !isToldKept {
-                isToldKept = true
+            if awaitsOutcome, kept > 0, kept + held == live, !hasReportedKept {
+                hasReportedKept = true
                 words.append(.receipt(.kept, isLast: false))
             }
             return words

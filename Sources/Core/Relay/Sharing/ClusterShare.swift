@@ -127,14 +127,14 @@ struct ClusterShare: Sendable {
     mutating func planNext(after share: Share, at time: Int64) {
         let interval = share.nodes > 1 ? Ownership.interval : Ownership.intervalAlone
         askAt = time + (share.hasMore ? 0 : interval.nanoseconds)
-        if let told = ownership?.looked(at: time) { askAt = min(askAt, told) }
+        if let again = ownership?.looked(at: time) { askAt = min(askAt, again) }
     }
 
     /// Notes that another node has put something there, as it says.
-    mutating func noteTold(at time: Int64) {
-        guard let told = ownership?.noteTold(at: time), askAt < .max else { return }
+    mutating func noteNotice(at time: Int64) {
+        guard let due = ownership?.noteNotice(at: time), askAt < .max else { return }
         // While an answer is awaited, it may not have that.
-        askAt = min(askAt, told)
+        askAt = min(askAt, due)
     }
 
     /// Notes that the store could not be asked, and when it is asked again.
@@ -158,8 +158,8 @@ struct ClusterShare: Sendable {
     // MARK: Ends that other nodes bring about
 
     mutating func await(_ sequence: Int64) { ownership?.await(sequence) }
-    /// Whether the sender of a notification hears for the first time that a gateway keeps it.
-    mutating func tellsKept(_ sequence: Int64) -> Bool { ownership?.tellsKept(sequence) ?? false }
+    /// Notes that the sender of a notification hears that a gateway keeps it; returns whether for the first time.
+    mutating func takeKeptReport(_ sequence: Int64) -> Bool { ownership?.takeKeptReport(sequence) ?? false }
 
     // MARK: Giving up
 

@@ -66,7 +66,7 @@ extension Pipeline {
     /// Notes that another node has put something there for this one, as it says. The word may come late or
     /// get lost: what is there is seen all the same, a little later.
     package mutating func arrivalsNotified(at now: Instant) {
-        if !isStopping { cluster.noteTold(at: now.monotonicNanoseconds) }
+        if !isStopping { cluster.noteNotice(at: now.monotonicNanoseconds) }
     }
 
     /// Asks the store again later: it could not be asked.
@@ -116,7 +116,7 @@ extension Pipeline {
         switch end {
         case .ended(let ending): tell(sequence, ending)
         case .kept:
-            guard cluster.tellsKept(sequence) else { return }
+            guard cluster.takeKeptReport(sequence) else { return }
             for reply in senders.listening(for: sequence) { tell(reply, .kept) }
         case .forgotten:
             var replies: [ReplyID] = []

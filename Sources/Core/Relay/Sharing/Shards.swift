@@ -161,7 +161,7 @@ struct Ownership: Equatable, Sendable {
     /// Sequence numbers that somebody waits for and that are not in memory: asked for in turns, some at a time.
     private var awaited: [Int64] = []
     private var asked: [Int64] = []
-    private var keptTold: Set<Int64> = []
+    private var reportedKept: Set<Int64> = []
 
     /// The interval at which the store is asked where nodes share it.
     static let interval: Duration = .milliseconds(200)
@@ -170,7 +170,7 @@ struct Ownership: Equatable, Sendable {
     /// The interval while senders get `busy` for what is not in sight.
     static let intervalBlind: Duration = .milliseconds(20)
     /// The least interval while other nodes say that they have put something there: each answer costs a commit.
-    static let intervalTold: Duration = .milliseconds(50)
+    static let intervalNotified: Duration = .milliseconds(50)
     private static let askedAtOnce = 500
     private static let oldestInterval: Duration = .seconds(1)
 
@@ -204,10 +204,10 @@ struct Ownership: Equatable, Sendable {
             withoutOwnerSince = nil
             return
         }
-        guard let told = share.known else { return }
-        known = told
-        elsewhere.take(told)
-        withoutOwnerSince = told.withoutOwner > 0 ? withoutOwnerSince ?? time : nil
+        guard let latest = share.known else { return }
+        known = latest
+        elsewhere.take(latest)
+        withoutOwnerSince = latest.withoutOwner > 0 ? withoutOwnerSince ?? time : nil
     }
 
     /// Gives up the shards beyond this node's part, first those that have nothing to do.
@@ -239,9 +239,9 @@ struct Ownership: Equatable, Sendable {
 
     /// Notes that another node has put something there, and returns when the
     /// store is to be asked, in monotonic nanoseconds.
-    mutating func noteTold(at time: Int64) -> Int64 {
+    mutating func noteNotice(at time: Int64) -> Int64 {
         arrivals = .announced
-        return max(time, lookedAt + Ownership.intervalTold.nanoseconds)
+        return max(time, lookedAt + Ownership.intervalNotified.nanoseconds)
     }
 
     /// Notes an answer of the store. A node that has said that it put something there
@@ -252,7 +252,7 @@ struct Ownership: Equatable, Sendable {
     ///   again for what others have said; `nil`: it isn't.
     mutating func looked(at time: Int64) -> Int64? {
         lookedAt = time
-        return arrivals == .none ? nil : time + Ownership.intervalTold.nanoseconds
+        return arrivals == .none ? nil : time + Ownership.intervalNotified.nanoseconds
     }
 
     mutating func await(_ sequence: Int64) { awaited.append(sequence) }
@@ -283,9 +283,9 @@ struct Ownership: Equatable, Sendable {
     mutating func answered(_ ends: [Int64: Share.End]) {
         awaited += asked.filter { ends[$0] == nil || ends[$0] == .kept }
         asked = []
-        for (sequence, end) in ends where end != .kept { keptTold.remove(sequence) }
+        for (sequence, end) in ends where end != .kept { reportedKept.remove(sequence) }
     }
 
-    /// Whether the sender of a notification hears for the first time that a gateway keeps it.
-    mutating func tellsKept(_ sequence: Int64) -> Bool { keptTold.insert(sequence).inserted }
+    /// Notes that the sender of a notification hears that a gateway keeps it; returns whether for the first time.
+    mutating func takeKeptReport(_ sequence: Int64) -> Bool { reportedKept.insert(sequence).inserted }
 }

@@ -31,7 +31,7 @@ package final class ConsoleEvents {
     /// The oldest first.
     private var streams: [ConsoleStream] = []
     private let places = Places(ConsoleEvents.mostStreams, room: BufferRoom())
-    private var untold: Kinds = []
+    private var unreported: Kinds = []
     private let timer = Timer()
 
     /// The most streams of all sessions together.
@@ -50,13 +50,13 @@ package final class ConsoleEvents {
     /// Notes that something of these kinds has changed; all streams report it soon.
     package func changed(_ kinds: Kinds) {
         guard !streams.isEmpty else { return }
-        untold.formUnion(kinds)
+        unreported.formUnion(kinds)
         if !timer.isRunning { timer.start(after: Self.gathering) }
     }
 
     private func tell() {
-        let kinds = untold
-        untold = []
+        let kinds = unreported
+        unreported = []
         for stream in streams { stream.tell(kinds) }
     }
 
@@ -83,7 +83,7 @@ package final class ConsoleEvents {
         streams.remove(at: index)
         guard streams.isEmpty else { return }
         timer.stop()
-        untold = []
+        unreported = []
         onWatched?(false)
     }
 
@@ -108,7 +108,7 @@ final class ConsoleStream: LiveClient {
     private let live: LiveAnswer
     private let isGood: @EventLoop () -> Bool
     private unowned let events: ConsoleEvents
-    private var untold: ConsoleEvents.Kinds = []
+    private var unreported: ConsoleEvents.Kinds = []
 
     init(
         over live: LiveAnswer, of session: [UInt8], isGood: @escaping @EventLoop () -> Bool,
@@ -119,16 +119,16 @@ final class ConsoleStream: LiveClient {
 
     /// Tells a page that these kinds have changed. What it has not taken waits as a bit each.
     func tell(_ kinds: ConsoleEvents.Kinds) {
-        untold.formUnion(kinds)
+        unreported.formUnion(kinds)
         gotRoom()
     }
 
     func gotRoom() {
-        guard !untold.isEmpty, !live.isHeldBack else { return }
+        guard !unreported.isEmpty, !live.isHeldBack else { return }
         guard isGood() else { return end() }
-        let text = ConsoleEvents.Kinds.words.filter { untold.contains($0.kind) }
+        let text = ConsoleEvents.Kinds.words.filter { unreported.contains($0.kind) }
             .map { "event: \($0.word)\ndata: {}\n\n" }.joined()
-        untold = []
+        unreported = []
         var chunk: [UInt8] = []
         chunk.append(chunk: Array(text.utf8))
         live.send(chunk)

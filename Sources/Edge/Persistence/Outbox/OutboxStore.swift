@@ -11,9 +11,9 @@ package actor OutboxStore: Outbox {
     private var writes: [DoorWrite] = []
     /// Transactions that have come to their end.
     private(set) var commits = 0
-    private var whenTold: (@Sendable () -> Void)?
-    /// The words about a store that was gone and what was done about it, which nobody has seen yet.
-    private var untold: String?
+    private var onNotice: (@Sendable () -> Void)?
+    /// The reason why the store was written anew, until a commit has failed with it.
+    private var unreported: String?
     /// Whether the store can't be written anew yet: each commit tries again, and nobody else.
     private var isStuck = false
 
@@ -134,16 +134,16 @@ package actor OutboxStore: Outbox {
         try translated { (store) throws(StoreError) in try store.divide(request) }
     }
 
-    /// Calls `whenTold` when another node has put something there for this one, and its word has come.
-    package func listen(_ whenTold: @escaping @Sendable () -> Void) {
-        self.whenTold = whenTold
+    /// Calls `onNotice` when another node has put something there for this one, and its word has come.
+    package func listen(_ onNotice: @escaping @Sendable () -> Void) {
+        self.onNotice = onNotice
         watch()
     }
 
     /// Watches for words of other nodes, which come between what is asked of the store.
     private func watch() {
-        guard let whenTold, let sharing = store?.sharing else { return }
-        if sharing.takeNotices() { whenTold() }
+        guard let onNotice, let sharing = store?.sharing else { return }
+        if sharing.takeNotices() { onNotice() }
         thread.watch(sharing.socket) { [weak self] in Task { await self?.hear() } }
     }
 
@@ -153,7 +153,7 @@ package actor OutboxStore: Outbox {
     }
 
     package func close() {
-        whenTold = nil
+        onNotice = nil
         thread.watch(nil) {}
         keepPlace()
         store = nil
@@ -168,13 +168,13 @@ package actor OutboxStore: Outbox {
         isStuck = false
         switch store?.lookForPlace() {
         case nil: break
-        case .written(let store, let reason): (self.store, untold) = (store, reason)
+        case .written(let store, let reason): (self.store, unreported) = (store, reason)
         case .unwritten(let reason):
             isStuck = true
             throw .failed(reason)
         }
-        guard let reason = untold else { return }
-        untold = nil
+        guard let reason = unreported else { return }
+        unreported = nil
         throw .failed(reason)
     }
 
@@ -185,7 +185,7 @@ package actor OutboxStore: Outbox {
     private func lookAgain() throws(OutboxError) {
         switch store?.lookForPlace() {
         case nil: break
-        case .written(let store, let reason): (self.store, untold) = (store, reason)
+        case .written(let store, let reason): (self.store, unreported) = (store, reason)
         // It was made where nobody will find it, and is in what was saved: only a start knows what of it is true.
         case .unwritten(let reason): throw .taken(reason)
         }
@@ -197,7 +197,7 @@ package actor OutboxStore: Outbox {
         guard !isStuck else { return }
         switch store?.lookForPlace() {
         case nil: break
-        case .written(let store, let reason): (self.store, untold) = (store, reason)
+        case .written(let store, let reason): (self.store, unreported) = (store, reason)
         case .unwritten: isStuck = true
         }
     }

@@ -28,7 +28,7 @@ final class Database {
     private var mark: PostgreSQLStatement?
     /// The statement of ``tellOwners(of:)``.
     var telling: PostgreSQLStatement?
-    var told = ToldOwners()
+    var notified = NotifiedOwners()
     /// The figures of this node that others get with its next commit.
     var figures = NodeFigures()
     /// The reason why what was stored here may be gone: the database went back, and nobody has heard of it yet.

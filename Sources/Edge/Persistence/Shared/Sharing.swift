@@ -18,8 +18,8 @@ package final class Sharing {
     private let begun: Statement
     private let revived: Statement
     private let census: Census
-    /// The number from which looks begin.
-    var lookBound = LookBound()
+    /// The number up to which polls for the rows of other nodes skip all.
+    var pollFloor = PollFloor()
 
     /// The shards whose backlog this node knows.
     private(set) var owned = Shards.none
@@ -173,11 +173,11 @@ package final class Sharing {
     private func standing() throws(StoreError) -> (nodes: Int, free: Int, mine: Shards, hasLate: Bool) {
         try look.bind(1, bytes: database.place.owner)
         try look.bind(2, bytes: held.bits)
-        try look.bind(3, lookBound.begin(at: EventLoop.monotonicNanoseconds))
+        try look.bind(3, pollFloor.begin(at: EventLoop.monotonicNanoseconds))
         defer { look.reset() }
         guard try look.step() else { throw StoreError.noRow }
         let mine = Shards(listed: look.isNull(2) ? "" : look.text(2))
-        lookBound.saw(first: look.isNull(3) ? nil : look.integer(3), last: look.integer(4))
+        pollFloor.end(lowestFound: look.isNull(3) ? nil : look.integer(3), highestGiven: look.integer(4))
         return (max(1, Int(look.integer(0))), Int(look.integer(1)), mine, !look.isNull(3))
     }
 
@@ -208,7 +208,7 @@ package final class Sharing {
         share.ends = found
         share.owned = owned
         share.nodes = now.nodes
-        database.told.nodes = now.nodes
+        database.notified.nodes = now.nodes
         if now.nodes > 1 { share.known = try census.take(for: database.place.owner) }
         return share
     }
@@ -227,7 +227,7 @@ package final class Sharing {
             try moveIn.run()
             return (takenOver, try count(shards))
         }
-        lookBound = LookBound()
+        pollFloor = PollFloor()
         guard let (takenOver, found) = found else { return false }
         let (tokens, wishes) = (try deadTokens(of: shards), try self.wishes(of: shards))
         owned = owned.union(shards)
@@ -314,7 +314,7 @@ package final class Sharing {
                 while try revived.step() { alive.insert(Digest(revived.pair(0))) }
                 try arrive.bind(1, bytes: held.bits)
                 try arrive.bind(2, Sharing.arrivals)
-                try arrive.bind(3, lookBound.now)
+                try arrive.bind(3, pollFloor.floor)
                 defer { arrive.reset() }
                 while try arrive.step() {
                     let lane = LaneID(app: arrive.text(0), host: LaneHost(key: arrive.text(1)))
