@@ -74,8 +74,9 @@ import Testing
         let touched = try Self.table(behind: "**A new storage engine**", name: "SQLite")
         #expect(touched.count == 6)
         let persistence = "Sources/Edge/Persistence/"
+        let engines = ["SQLite", "PostgreSQL"]
         let own =
-            ["SQLite", "PostgreSQL", "Shared"].map { "\(persistence)\($0)/" }
+            engines.map { "\(persistence)\($0)/" }
             // The laboratory runs a database of its own.
             + ["Sources/Base/PostgreSQL/", "Sources/Lab/", "Sources/Programs/OnionbellLab/"]
         let naming = Self.files(below: "Sources").filter { path in
@@ -86,7 +87,7 @@ import Testing
                     && text.contains(/(StoreFile|FileRun|Database[A-Z]\w+)[^A-Za-z]/)
         }
         #expect(Set(naming) == Set(touched.filter { $0.hasPrefix("Sources/") }))
-        for engine in ["SQLite", "PostgreSQL"] {
+        for engine in engines {
             #expect(Self.files(below: "\(persistence)\(engine)").count > 4)
         }
     }
