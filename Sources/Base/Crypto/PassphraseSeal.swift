@@ -59,6 +59,22 @@ package struct PassphraseSeal: Sendable {
         }
     }
 
+    /// Opens a sealed file for a caller with faults of its own.
+    ///
+    /// - Returns: The text.
+    package static func text<Fault: SealedFileFault>(
+        of file: [UInt8], passphrase: Secret, orThrow: Fault.Type
+    ) throws(Fault) -> [UInt8] {
+        guard isSealed(file), file.count >= overhead else {
+            throw isSealedByNewer(file) ? .newer : .unreadable
+        }
+        do throws(CryptoError) {
+            return try open(file, passphrase: passphrase).text
+        } catch {
+            throw error == .wrongPassword ? .wrongPassphrase : .crypto(error)
+        }
+    }
+
     static func scrypt(
         _ passphrase: [UInt8], salt: [UInt8], n: UInt64, r: UInt64, p: UInt64, length: Int
     ) throws(CryptoError) -> [UInt8] {

@@ -97,6 +97,16 @@ private final class PendingAction {
     }
 }
 
+extension LoopEvent {
+    /// Makes an event that no descriptor brings about, but its time or ``activate()``.
+    fileprivate convenience init(running pending: PendingAction) {
+        self.init(descriptor: -1, events: 0) { what in
+            precondition(Int32(what) & LoopEvent.failed == 0, "out of memory for a timer")
+            pending.run()
+        }
+    }
+}
+
 /// A timer that calls its action once after a time, unless stopped or started anew before. Not called after
 /// the timer is let go.
 @EventLoop
@@ -112,12 +122,8 @@ package final class Timer {
     }
 
     package init(_ action: (@EventLoop () -> Void)? = nil) {
-        let pending = PendingAction(action)
-        self.pending = pending
-        event = LoopEvent(descriptor: -1, events: 0) { what in
-            precondition(Int32(what) & LoopEvent.failed == 0, "out of memory for a timer")
-            pending.run()
-        }
+        pending = PendingAction(action)
+        event = LoopEvent(running: pending)
     }
 
     package func start(after duration: Duration) {
@@ -145,9 +151,8 @@ package final class EndOfTurn {
     }
 
     package init(_ action: (@EventLoop () -> Void)? = nil) {
-        let pending = PendingAction(action)
-        self.pending = pending
-        event = LoopEvent(descriptor: -1, events: 0) { _ in pending.run() }
+        pending = PendingAction(action)
+        event = LoopEvent(running: pending)
     }
 
     package func schedule() {

@@ -13,7 +13,7 @@ import Tor
 ///
 /// Waiting notifications are not in it: it would ring a second time.
 package struct NodeBackup: Sendable {
-    package enum Fault: Error {
+    package enum Fault: SealedFileFault {
         /// The file is no backup, or somebody has written it who did not know how.
         case unreadable
         case newer
@@ -70,16 +70,7 @@ package struct NodeBackup: Sendable {
 
     package init(sealed file: [UInt8], passphrase: Secret) throws(Fault) {
         guard file.count <= NodeBackup.longestFile else { throw .tooLong }
-        guard PassphraseSeal.isSealed(file), file.count >= PassphraseSeal.overhead else {
-            throw PassphraseSeal.isSealedByNewer(file) ? .newer : .unreadable
-        }
-        let text: [UInt8]
-        do throws(CryptoError) {
-            text = try PassphraseSeal.open(file, passphrase: passphrase).text
-        } catch {
-            throw error == .wrongPassword ? .wrongPassphrase : .crypto(error)
-        }
-        try self.init(text: text)
+        try self.init(text: PassphraseSeal.text(of: file, passphrase: passphrase, orThrow: Fault.self))
     }
 
     // MARK: The text

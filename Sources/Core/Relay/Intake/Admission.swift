@@ -95,14 +95,7 @@ package struct Admission: Sendable {
             ? kept.take(from: &account.kept, at: time)
             : Admission.take(rate, from: &account.used, or: rest, from: &account.kept, at: time)
         guard delay == 0 else { return .device(retryAfter: .nanoseconds(delay)) }
-        if let sender { recent.insert(sender, to: token, at: time) }
-        shares.taken(by: sender, at: time)
-        account.waiting += 1
-        accounts[token] = account
-        waiting += 1
-        waitingBytes += size
-        storingBytes += size
-        sweep(at: time)
+        enter(account, token: token, size: size, from: sender, at: time)
         return nil
     }
 
@@ -124,15 +117,24 @@ package struct Admission: Sendable {
         else { return nil }
         let due = time + rate.delay(after: account.used, at: time)
         rate.add(to: &account.used, at: time)
-        if let sender { recent.insert(sender, to: token, at: time) }
-        shares.taken(by: sender, at: time)
+        enter(account, token: token, size: size, from: sender, at: time)
+        return due
+    }
+
+    /// Takes the place that the limits have room for, and keeps the account of its device.
+    @inline(__always)
+    private mutating func enter(
+        _ account: Account, token: Digest, size: Int, from sender: SenderID?, at time: Int64
+    ) {
+        var account = account
         account.waiting += 1
         accounts[token] = account
+        if let sender { recent.insert(sender, to: token, at: time) }
+        shares.taken(by: sender, at: time)
         waiting += 1
         waitingBytes += size
         storingBytes += size
         sweep(at: time)
-        return due
     }
 
     /// Whose notifications for which device wait for the rate.

@@ -11,7 +11,7 @@ import Node
 ///      "keys": {"digest-key": "<64 hex digits>", "status-key": "<64 hex digits>", "vapid-key": "<PEM>"},
 ///      "credentials": {"<app>_<file>": "<base64>"}}
 struct ClusterFile {
-    enum Fault: Error, CustomStringConvertible {
+    enum Fault: SealedFileFault, CustomStringConvertible {
         /// The file is none of `onionbell cluster export`.
         case unreadable
         case newer
@@ -74,15 +74,7 @@ struct ClusterFile {
     }
 
     init(sealed file: [UInt8], passphrase: Secret) throws(Fault) {
-        guard PassphraseSeal.isSealed(file), file.count >= PassphraseSeal.overhead else {
-            throw PassphraseSeal.isSealedByNewer(file) ? .newer : .unreadable
-        }
-        let text: [UInt8]
-        do throws(CryptoError) {
-            text = try PassphraseSeal.open(file, passphrase: passphrase).text
-        } catch {
-            throw error == .wrongPassword ? .wrongPassphrase : .crypto(error)
-        }
+        let text = try PassphraseSeal.text(of: file, passphrase: passphrase, orThrow: Fault.self)
         guard let json = try? JSON(text), let version = json[ClusterFile.head]?.integer else {
             throw .unreadable
         }

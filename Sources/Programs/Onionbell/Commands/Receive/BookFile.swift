@@ -51,15 +51,7 @@ final class BookFile {
     static func open(
         _ path: String, passphrase: Secret?
     ) throws(Fault) -> (file: BookFile, book: MailboxBook?) {
-        let lock: FileLock
-        do throws(FileLock.Fault) {
-            lock = try FileLock(of: path)
-        } catch {
-            switch error {
-            case .inUse: throw .inUse(path)
-            case .system(let error): throw .system(error)
-            }
-        }
+        let lock = try FileLock(of: path, inUse: Fault.inUse(path), unmade: Fault.system)
         let file = BookFile(path, lock: lock)
         return (file, try file.read(passphrase))
     }

@@ -50,14 +50,7 @@ final class ReplyCounterFile {
     private init(_ path: String, _ channel: ReplyChannel) throws(Fault) {
         self.path = path
         mark = String(Hex.encode(Hash.sha256(Array(channel.id.utf8))).prefix(16))
-        do throws(FileLock.Fault) {
-            lock = try FileLock(of: path)
-        } catch {
-            switch error {
-            case .inUse: throw .inUse(path)
-            case .system(let error): throw .system(error)
-            }
-        }
+        lock = try FileLock(of: path, inUse: Fault.inUse(path), unmade: Fault.system)
     }
 
     private func read() throws(Fault) -> ReplyWindow? {
