@@ -129,13 +129,9 @@ extension String {
     package var percentEncoded: String {
         var bytes: [UInt8] = []
         for byte in utf8 {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
-                UInt8(ascii: "_"),
-                UInt8(ascii: "~"):
+            if ASCII.letter(byte) | ASCII.digit(byte) == 1 || "-._~".utf8.contains(byte) {
                 bytes.append(byte)
-            case _:
+            } else {
                 bytes.append(
                     contentsOf: "%\(byte < 16 ? "0" : "")\(String(byte, radix: 16, uppercase: true))".utf8)
             }

@@ -1,4 +1,5 @@
 import Crypto
+import Encodings
 import HTTP2
 import JSONCoding
 import Reactor
@@ -174,13 +175,6 @@ final class SimulatedFCM: SimulatedService {
     ]
 
     private static func isTokenByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "_"), UInt8(ascii: ":"),
-            UInt8(ascii: "."),
-            UInt8(ascii: "-"):
-            true
-        default: false
-        }
+        ASCII.letter(byte) | ASCII.digit(byte) == 1 || "_:.-".utf8.contains(byte)
     }
 }

@@ -1,3 +1,4 @@
+import Encodings
 import Reactor
 
 /// The kinds of values a configuration has.
@@ -19,7 +20,7 @@ extension SettingsReader.Section {
     /// quote.
     func identifier(_ name: String) -> String {
         value(name, default: "", expecting: "letters, digits, '.', '-' and '_', up to 255") { text in
-            text.utf8.count <= 255 && text.utf8.allSatisfy(isIdentifierCharacter) ? text : nil
+            text.utf8.count <= 255 && text.consists(of: identifierCharacter) ? text : nil
         }
     }
 
@@ -86,11 +87,7 @@ extension SettingsReader.Section {
     }
 }
 
-private func isIdentifierCharacter(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"):
-        true
-    default: false
-    }
+private func identifierCharacter(_ byte: UInt8) -> UInt8 {
+    ASCII.letter(byte) | ASCII.digit(byte) | ASCII.equal(byte, ".") | ASCII.equal(byte, "-")
+        | ASCII.equal(byte, "_")
 }

@@ -1,3 +1,5 @@
+import Encodings
+
 /// The words of a reply line: `word`, `KEY=value`, `KEY="quoted value"` and `"quoted word"`, parted by spaces.
 package struct ReplyFields: Equatable, Sendable {
     package struct Word: Equatable, Sendable {
@@ -55,12 +57,8 @@ package struct ReplyFields: Equatable, Sendable {
     }
 
     private static func isKeyCharacter(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "/"):
-            true
-        default: false
-        }
+        ASCII.letter(byte) | ASCII.digit(byte) | ASCII.equal(byte, "_") | ASCII.equal(byte, "-")
+            | ASCII.equal(byte, "/") == 1
     }
 
     /// Takes `"..."` with C escapes: `\n \t \r \" \' \\`, `\` and up to three octal digits, `\x` and two hex

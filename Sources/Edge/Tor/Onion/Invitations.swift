@@ -1,3 +1,4 @@
+import Encodings
 import Glibc
 import Reactor
 
@@ -19,13 +20,8 @@ package struct Invitations: Sendable {
     /// Whether a text can be a name: 1 to 64 letters, digits, `-` and `_`.
     package static func isName(_ name: String) -> Bool {
         (1...64).contains(name.utf8.count)
-            && name.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
-                    true
-                default: false
-                }
+            && name.consists {
+                ASCII.letter($0) | ASCII.digit($0) | ASCII.equal($0, "-") | ASCII.equal($0, "_")
             }
     }
 

@@ -1,3 +1,4 @@
+import Encodings
 import Logging
 
 /// A line of tor's own log, fit to be shown: without the time, and without other machines' addresses.
@@ -50,13 +51,7 @@ package struct TorLogLine: Equatable, Sendable {
     }
 
     private static func isPartOfAddress(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: ":"), UInt8(ascii: "["),
-            UInt8(ascii: "]"), UInt8(ascii: "$"), UInt8(ascii: "~"), UInt8(ascii: "="):
-            true
-        default: false
-        }
+        ASCII.letter(byte) | ASCII.digit(byte) == 1 || ".:[]$~=".utf8.contains(byte)
     }
 
     private static func holdsAddress(_ run: [UInt8]) -> Bool {

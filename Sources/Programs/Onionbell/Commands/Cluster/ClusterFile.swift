@@ -119,7 +119,6 @@ struct ClusterFile {
     }
 
     private static func isPartOfName(_ byte: UInt8) -> Bool {
-        let isLetterOrDigit = ASCII.letter(byte) | ASCII.digit(byte) == 1
-        return isLetterOrDigit || [UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_")].contains(byte)
+        ASCII.letter(byte) | ASCII.digit(byte) == 1 || ".-_".utf8.contains(byte)
     }
 }

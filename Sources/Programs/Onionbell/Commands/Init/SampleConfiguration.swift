@@ -1,3 +1,4 @@
+import Encodings
 import Glibc
 import JSONCoding
 import Node
@@ -145,14 +146,8 @@ struct SampleConfiguration {
     private static func scalar(_ value: String) -> String {
         let isList = value.hasPrefix("[") && value.hasSuffix("]")
         let isPlain = value.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"),
-                UInt8(ascii: "_"), UInt8(ascii: "/"), UInt8(ascii: ":"):
-                true
-            case UInt8(ascii: "["), UInt8(ascii: "]"), UInt8(ascii: ","), UInt8(ascii: " "): isList
-            default: false
-            }
+            ASCII.letter(byte) | ASCII.digit(byte) == 1 || ".-_/:".utf8.contains(byte)
+                || isList && "[], ".utf8.contains(byte)
         }
         // A colon before a blank, a dash before one and such can't be written with these characters.
         if isPlain, !value.isEmpty, !value.hasPrefix("-"), !value.hasSuffix(":") { return value }
