@@ -270,12 +270,12 @@ import Wire
     }
 
     @Test func theHeaviestGoFirstAndAmongThemTheLongestSilent() {
-        let places = [(1, 5), (3, 9), (3, 4), (2, 1), (3, 7)].map {
-            Places.Place(heldWith: $0.0, lastHeard: Int64($0.1))
+        let candidates = [(1, 5), (3, 9), (3, 4), (2, 1), (3, 7)].map {
+            Places.Candidate(heldWith: $0.0, lastHeard: Int64($0.1))
         }
-        #expect(Places.victims(among: places, count: 1) == [2])
-        #expect(Places.victims(among: places, count: 4) == [2, 4, 1, 3])
-        #expect(Places.victims(among: places, count: 9) == [2, 4, 1, 3, 0])
+        #expect(Places.victims(among: candidates, count: 1) == [2])
+        #expect(Places.victims(among: candidates, count: 4) == [2, 4, 1, 3])
+        #expect(Places.victims(among: candidates, count: 9) == [2, 4, 1, 3, 0])
         #expect(Places.victims(among: [], count: 1) == [])
     }
 }

@@ -68,8 +68,8 @@ extension NodeCalls {
         }
     }
 
-    /// The calls of one path.
-    struct Place: Sendable {
+    /// A path that has calls, and those calls.
+    struct CallPath: Sendable {
         let calls: [Call]
         let segments: [String]
 

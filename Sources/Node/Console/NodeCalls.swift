@@ -31,16 +31,16 @@ final class NodeCalls: HTTPDoor {
     init(of node: RelayNode) { self.node = node }
 
     func handler(for path: String) -> HTTPServer.Handler? {
-        guard let place = Place(path) else { return nil }
-        return { [self] request, respond in answer(request, place, respond) }
+        guard let callPath = CallPath(path) else { return nil }
+        return { [self] request, respond in answer(request, callPath, respond) }
     }
 
     private func answer(
-        _ request: HTTPRequest, _ place: Place, _ respond: @escaping @EventLoop (HTTPResponse) -> Void
+        _ request: HTTPRequest, _ callPath: CallPath, _ respond: @escaping @EventLoop (HTTPResponse) -> Void
     ) {
         let call: Call
-        do throws(Place.Refusal) {
-            call = try place.call(request.method)
+        do throws(CallPath.Refusal) {
+            call = try callPath.call(request.method)
         } catch {
             var response = HTTPResponse(status: 405, fault: "bad_method", "only \(error.allowed) here")
             response.fields.append("allow", error.allowed)
@@ -51,7 +51,7 @@ final class NodeCalls: HTTPDoor {
         }
         running += 1
         Task {
-            let response = await answer(request, place.segments, call)
+            let response = await answer(request, callPath.segments, call)
             if call.method != "GET", response.status < 300 { await changed(call) }
             respond(response)
             running -= 1

@@ -28,11 +28,13 @@ package struct NodeFiles: Sendable {
 
     /// Answers a call; `nil`: only a running node can do that, or there is no such call.
     package func answer(_ request: HTTPRequest) -> HTTPResponse? {
-        guard let place = NodeCalls.Place(request.path), let call = try? place.call(request.method) else {
+        guard let callPath = NodeCalls.CallPath(request.path),
+            let call = try? callPath.call(request.method)
+        else {
             return nil
         }
         do throws(CallRefusal) {
-            let asked = try NodeCalls.Asked(request, place.segments, of: call)
+            let asked = try NodeCalls.Asked(request, callPath.segments, of: call)
             switch call.way {
             case .node: return nil
             case .either(_, stopped: let carry), .store(let carry), .files(let carry):

@@ -23,13 +23,13 @@ enum MovingIn {
 
     /// Returns the parts that can't be written. Nothing is written.
     static func closed(for backup: NodeBackup, settingsFile: String) -> Closed {
-        let place = NodeBackup.Place(settingsFile)
+        let settingsFolder = NodeBackup.SettingsFolder(settingsFile)
         return Closed(
             settings: !SettingsStore.isOpen(settingsFile),
             credentials: backup.credentials.keys.map(\.wrappedValue).filter { name in
-                guard place.isBeside(name) else { return true }
+                guard settingsFolder.isBeside(name) else { return true }
                 // Its folder, or the one that it would be made in.
-                var folder = parent(of: place.path(of: name))
+                var folder = parent(of: settingsFolder.path(of: name))
                 if access(folder, F_OK) != 0 { folder = parent(of: folder) }
                 return access(folder, W_OK) != 0
             }.sorted())
@@ -80,11 +80,11 @@ enum MovingIn {
         }
         for name in known where backup.peers?[ByteText(name)] == nil { unlink("\(peers)/\(name)") }
         if backup.peers == nil { rmdir(peers) }
-        let place = NodeBackup.Place(settingsFile)
+        let settingsFolder = NodeBackup.SettingsFolder(settingsFile)
         let closed = closed(for: backup, settingsFile: settingsFile)
         for (name, content) in backup.credentials {
             guard !closed.credentials.contains(name.wrappedValue) else { continue }
-            let path = place.path(of: name.wrappedValue)
+            let path = settingsFolder.path(of: name.wrappedValue)
             let folder = parent(of: path)
             if access(folder, F_OK) != 0 { try PrivateFile.makeDirectory(folder) }
             try PrivateFile.write(content.bytes, to: path, replacing: true)

@@ -32,10 +32,10 @@ extension NodeBackup {
             }
             backup.peers = try peers(in: StateDirectory.peers(in: directory))
             let ownFiles = settings.apps.flatMap { $0.settings.ownFiles.map(\.path) }
-            let place = Place(settingsFile)
+            let folder = SettingsFolder(settingsFile)
             for path in settings.credentialFiles
             where !ownFiles.contains(path) && !path.hasPrefix(directory + "/") {
-                backup.credentials[ByteText(place.name(of: path))] = Secret(try CredentialFiles.read(path))
+                backup.credentials[ByteText(folder.name(of: path))] = Secret(try CredentialFiles.read(path))
             }
             backup.tables = try RegistrationFile(try settings.store(), isReadOnly: true).backupTables()
             return backup
@@ -55,8 +55,8 @@ extension NodeBackup {
         return files
     }
 
-    /// The place of the settings, and the names of their files beside them.
-    struct Place {
+    /// The folder of the settings, and the names that a backup has for files: relative to it, or absolute.
+    struct SettingsFolder {
         let directory: String
 
         init(_ settingsFile: String) { directory = absoluteDirectory(of: settingsFile) }

@@ -127,18 +127,18 @@ import Wire
 
     @Test func ofNineThatWaitAtOneMailboxTheOldestGoes() async throws {
         let world = try await World()
-        let places = try (0..<9).map { number in
+        let targets = try (0..<9).map { number in
             try #require(
-                ReplyBoard.Place(
+                ReplyBoard.ChannelAddress(
                     channel: String(repeating: "\(number)", count: 32), address: world.address))
         }
         let board = world.door.replies
         var ended: [Int] = []
         var waits: [Task<Void, Error>] = []
-        for (number, place) in places.enumerated() {
+        for (number, target) in targets.enumerated() {
             waits.append(
                 Task {
-                    _ = try await board.replies(at: place, acknowledging: 0, waiting: .seconds(60))
+                    _ = try await board.replies(at: target, acknowledging: 0, waiting: .seconds(60))
                     ended.append(number)
                 })
             // It has begun by then.
@@ -154,12 +154,12 @@ import Wire
     /// Many come in one turn of the loop, before any of those that have to go has gone.
     @Test func ofABurstAtOneMailboxEightWait() async throws {
         let world = try await World()
-        let place = try #require(ReplyBoard.Place(channel: channel, address: world.address))
+        let target = try #require(ReplyBoard.ChannelAddress(channel: channel, address: world.address))
         let board = world.door.replies
         var ended = 0
         let waits = (0..<20).map { _ in
             Task {
-                _ = try await board.replies(at: place, acknowledging: 0, waiting: .seconds(60))
+                _ = try await board.replies(at: target, acknowledging: 0, waiting: .seconds(60))
                 ended += 1
             }
         }

@@ -45,7 +45,7 @@ final class Places {
         let victims = Places.victims(
             among: connections.map { connection in
                 // Whoever waits for an answer is not silent.
-                Place(
+                Candidate(
                     heldWith: connection.circuit?.connections ?? arriving,
                     lastHeard: connection.isBusy ? .max : connection.lastHeard)
             }, count: max(1, limit / 1024))
@@ -53,27 +53,28 @@ final class Places {
         evicted += victims.count
     }
 
-    struct Place {
+    /// A connection that may have to go for a new one.
+    struct Candidate {
         /// The number of connections that its circuit or address has.
         let heldWith: Int
         /// Monotonic nanoseconds.
         let lastHeard: Int64
 
-        func goes(before other: Place) -> Bool {
+        func goes(before other: Candidate) -> Bool {
             heldWith != other.heldWith ? heldWith > other.heldWith : lastHeard < other.lastHeard
         }
     }
 
     /// Returns the connections that go: several at a time where there are thousands, so that not every
     /// newcomer looks at all.
-    nonisolated static func victims(among places: [Place], count: Int) -> [Int] {
+    nonisolated static func victims(among candidates: [Candidate], count: Int) -> [Int] {
         var victims: [Int] = []
-        for index in places.indices {
+        for index in candidates.indices {
             if victims.count == count {
-                guard places[index].goes(before: places[victims[count - 1]]) else { continue }
+                guard candidates[index].goes(before: candidates[victims[count - 1]]) else { continue }
                 victims.removeLast()
             }
-            let place = victims.firstIndex { places[index].goes(before: places[$0]) } ?? victims.count
+            let place = victims.firstIndex { candidates[index].goes(before: candidates[$0]) } ?? victims.count
             victims.insert(index, at: place)
         }
         return victims

@@ -13,24 +13,25 @@ extension MailboxDoor {
             let form = try ReplyForm(request)
             let address = MailboxRequest.credentials(in: request.fields["authorization"])?.token ?? ""
             try count(directory.owner(ofAddress: digests.address(address)))
-            guard let place = ReplyBoard.Place(channel: channel, address: address) else {
+            guard let target = ReplyBoard.ChannelAddress(channel: channel, address: address) else {
                 throw .unauthorized
             }
-            Task { await answer(form, at: place, over: live) }
+            Task { await answer(form, at: target, over: live) }
         } catch {
             refuse(error, over: live)
         }
     }
 
-    private func answer(_ form: ReplyForm, at place: ReplyBoard.Place, over live: LiveAnswer) async {
+    private func answer(_ form: ReplyForm, at target: ReplyBoard.ChannelAddress, over live: LiveAnswer) async
+    {
         do throws(ReplyBoard.Refusal) {
             switch form {
             case .post(let sealed):
-                try await replies.post(sealed, at: place)
+                try await replies.post(sealed, at: target)
                 live.answer(.mailbox(Array("{\"stored\":true}\n".utf8)).forKnown)
             case .fetch(let acknowledged, let wait):
                 let found = try await replies.replies(
-                    at: place, acknowledging: acknowledged, waiting: wait)
+                    at: target, acknowledging: acknowledged, waiting: wait)
                 live.answer(.mailbox(ReplyForm.body(of: found)).forKnown)
             }
         } catch {

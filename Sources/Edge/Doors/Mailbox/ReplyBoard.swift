@@ -8,13 +8,13 @@ import Relay
 /// doors. It can open nothing of it.
 @EventLoop
 package final class ReplyBoard {
-    /// A channel and its mailbox, as a request says them.
-    package struct Place: Equatable, Sendable {
+    /// The address of a channel, as a request says it: the channel and its mailbox.
+    package struct ChannelAddress: Equatable, Sendable {
         let channel: String
         /// The mailbox's address: every client that may write to it may use its channels.
         let address: String
 
-        /// Makes a place; `nil`: the channel or the address has not the form of one.
+        /// Makes an address; `nil`: the channel or the address has not the form of one.
         package init?(channel: String, address: String) {
             guard channel.utf8.count == 32,
                 channel.consists(of: {
@@ -83,12 +83,12 @@ package final class ReplyBoard {
     /// Keeps a reply; a repetition is kept once.
     ///
     /// - Parameter sealed: At most ``MailboxReply/longest`` bytes.
-    package func post(_ sealed: [UInt8], at place: Place) async throws(Refusal) {
-        let key = key(of: place)
+    package func post(_ sealed: [UInt8], at target: ChannelAddress) async throws(Refusal) {
+        let key = key(of: target)
         let result: MailboxReplyResult
         do throws(OutboxError) {
             result = try await store.post(
-                sealed, digest: digests.reply(sealed, in: place.channel), in: key.channel,
+                sealed, digest: digests.reply(sealed, in: target.channel), in: key.channel,
                 by: key.mailbox, at: EventLoop.unixMilliseconds, within: bounds)
         } catch {
             throw .storeFailed
@@ -106,9 +106,9 @@ package final class ReplyBoard {
     /// - Parameter acknowledged: The number of the last reply that was taken, and is no longer needed; 0:
     ///   none.
     package func replies(
-        at place: Place, acknowledging acknowledged: Int64, waiting time: Duration
+        at target: ChannelAddress, acknowledging acknowledged: Int64, waiting time: Duration
     ) async throws(Refusal) -> [MailboxReply] {
-        let key = key(of: place)
+        let key = key(of: target)
         guard time > .zero, !isClosed else { return try await look(key, acknowledged) }
         // What comes while the store is asked wakes it too.
         let waiter = Waiter(for: key.channel)
@@ -142,8 +142,8 @@ package final class ReplyBoard {
         return replies
     }
 
-    private func key(of place: Place) -> Key {
-        Key(mailbox: digests.address(place.address), channel: digests.channel(place.channel))
+    private func key(of target: ChannelAddress) -> Key {
+        Key(mailbox: digests.address(target.address), channel: digests.channel(target.channel))
     }
 
     // MARK: Waiting

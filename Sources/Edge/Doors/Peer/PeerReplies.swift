@@ -12,17 +12,17 @@ extension ReplyBoard {
         do throws(Refusal) {
             switch request {
             case .post(let post):
-                guard let place = Place(channel: post.channel, address: post.mailbox),
+                guard let target = ChannelAddress(channel: post.channel, address: post.mailbox),
                     (1...MailboxReply.longest).contains(post.sealed.count)
                 else { throw .badForm }
-                try await self.post(post.sealed, at: place)
+                try await self.post(post.sealed, at: target)
                 return .replyResponse(MobileNotificationResponse(requestUid: request.uid, status: .stored))
             case .fetch(let fetch):
-                guard let place = Place(channel: fetch.channel, address: fetch.mailbox) else {
+                guard let target = ChannelAddress(channel: fetch.channel, address: fetch.mailbox) else {
                     throw .badForm
                 }
                 let found = try await replies(
-                    at: place, acknowledging: fetch.acknowledged,
+                    at: target, acknowledging: fetch.acknowledged,
                     waiting: .milliseconds(max(0, min(fetch.waitMilliseconds, 3_600_000))))
                 return .replies(
                     MobileReplies(

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Node
 
-@Suite struct BackupPlaceTests {
+@Suite struct BackupFolderTests {
     /// A backup is somebody's file: none of what it brings may become a file of the user's that has nothing to do with the node.
     @Test(
         arguments: [
@@ -12,6 +12,6 @@ import Testing
             ("credentials/.netrc", false),
         ])
     func onlyWhatLiesBesideTheSettingsIsWritten(name: String, isWritten: Bool) {
-        #expect(NodeBackup.Place("/home/me/onionbell.yaml").isBeside(name) == isWritten)
+        #expect(NodeBackup.SettingsFolder("/home/me/onionbell.yaml").isBeside(name) == isWritten)
     }
 }
