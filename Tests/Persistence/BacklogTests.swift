@@ -92,7 +92,7 @@ private typealias Notification = Relay.Notification
                             token: Digest(high: device, low: 1),
                             identity: Digest(high: identity &* 0x9e37_79b9_7f4a_7c15, low: 1),
                             content: Digest(high: 1, low: 1)),
-                        place: isOnDisk || draw(2) == 0 ? .backlog(room: 12) : .window))
+                        destination: isOnDisk || draw(2) == 0 ? .backlog(room: 12) : .window))
             }
         }
 
@@ -135,7 +135,9 @@ private typealias Notification = Relay.Notification
             #expect(wrongs == [])
             let requests = changes.compactMap { if case .store(let request) = $0 { request } else { nil } }
             for (request, result) in zip(requests, results) {
-                if case .stored(let sequence) = result, request.place == .window { memory.insert(sequence) }
+                if case .stored(let sequence) = result, request.destination == .window {
+                    memory.insert(sequence)
+                }
             }
         }
 
@@ -174,7 +176,8 @@ private typealias Notification = Relay.Notification
             let request = request(sequence, token: UInt64(sequence), app: app)
             return .store(
                 StoreRequest(
-                    notification: request.notification, digests: request.digests, place: .backlog(room: 9)))
+                    notification: request.notification, digests: request.digests,
+                    destination: .backlog(room: 9)))
         }
         _ = try await outbox.commit([store(1), store(3), store(5)])
         try directory.refuseBacklog(app: "bad")

@@ -86,7 +86,8 @@ private typealias Notification = Relay.Notification
         let backlog = { (sequence: Int64, app: String) in
             let one = request(sequence, app: app)
             return OutboxChange.store(
-                StoreRequest(notification: one.notification, digests: one.digests, place: .backlog(room: 9)))
+                StoreRequest(
+                    notification: one.notification, digests: one.digests, destination: .backlog(room: 9)))
         }
         for changes: [OutboxChange] in [
             [.finish(sequence: 1, .delivered), .store(request(3)), backlog(4, "refused")],

@@ -111,7 +111,7 @@ import Testing
         let placed = (1...4 as ClosedRange<Int64>).map { number in
             let one = request(2 * number)
             return StoreRequest(
-                notification: one.notification, digests: one.digests, place: .backlog(room: 9))
+                notification: one.notification, digests: one.digests, destination: .backlog(room: 9))
         }
         _ = try await outbox.commit(placed.map { .store($0) })
         let claim = Claim(.due(placed[0].notification.lane), at: 5000, last: .max, limit: 2)

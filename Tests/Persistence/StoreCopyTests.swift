@@ -28,7 +28,7 @@ import Testing
                 return .store(
                     StoreRequest(
                         notification: one.notification, digests: one.digests,
-                        place: number.isMultiple(of: 3) ? .backlog(room: 9) : .window))
+                        destination: number.isMultiple(of: 3) ? .backlog(room: 9) : .window))
             })
         let push = PreparedPush(
             .exact(fields: [.init("apns-topic", "a")], body: "body"), isUrgent: true, expiry: .atOnce,

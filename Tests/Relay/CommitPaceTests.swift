@@ -49,7 +49,7 @@ import Testing
         #expect(taken?.count == 3)
     }
 
-    private func store(_ place: StoreRequest.Place, in commits: inout Commits) {
+    private func store(_ destination: StoreRequest.Destination, in commits: inout Commits) {
         let submission = Sample.android()
         let recipient = Recipient(lane: Node.android, deviceToken: submission.deviceToken)
         let digests = Sample.digests(submission, to: recipient)
@@ -57,7 +57,7 @@ import Testing
             id: NotificationID(digests), lane: Node.android, deviceToken: submission.deviceToken,
             content: submission.content, expiresAt: 2, acceptedAt: 1)
         commits.store(
-            StoreRequest(notification: notification, digests: digests, place: place),
+            StoreRequest(notification: notification, digests: digests, destination: destination),
             for: Pipeline.Ticket(
                 purpose: .store(0), door: 0, submittedAt: 300, awaitsOutcome: false,
                 reply: ReplyID(index: 1)))

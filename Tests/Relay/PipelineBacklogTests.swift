@@ -51,14 +51,14 @@ import Testing
         let node = Node(window: Self.window(perLane: 2, claim: 4))
         start(node, backlog: [])
         for number in 1...3 { node.accept(Sample.android("\(number)", token: Sample.token(number))) }
-        #expect(node.stores.map(\.place) == [.window, .window, .backlog(room: 64)])
+        #expect(node.stores.map(\.destination) == [.window, .window, .backlog(room: 64)])
         #expect(node.pipeline.waiting == 3)
         #expect(!node.isWaiting(3))
         let sent = node.takeEffects() + pump(node)
         #expect(claims(sent).isEmpty == false)
         // As long as one is there, all go there: none overtakes another of its device.
         node.accept(Sample.android("4", token: Sample.token(3)))
-        #expect(node.stores.last?.place == .backlog(room: 64))
+        #expect(node.stores.last?.destination == .backlog(room: 64))
         let claim = try #require(claims(sent).first)
         #expect(claim.kind == .due(Node.android) && claim.last == 3)
         node.pipeline.claimed(
@@ -135,7 +135,7 @@ import Testing
         node.begin()
         _ = node.submit(Sample.android("3", token: Sample.token(3)))
         _ = node.submit(Sample.android("4", token: Sample.token(4)))
-        #expect(node.stores.map(\.place) == [.window])
+        #expect(node.stores.map(\.destination) == [.window])
         #expect(claims(pump(node)).isEmpty)
         #expect(node.pipeline.delivery.slots[1] == nil)
         node.commit([.stored(sequence: 2)])

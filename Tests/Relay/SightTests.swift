@@ -99,7 +99,7 @@ import Testing
         let node = start(.all)
         func isShelved(_ number: Int) throws -> Bool {
             node.accept(Sample.android("\(number)", token: Sample.token(number)))
-            return try #require(node.stores.last).place != .window
+            return try #require(node.stores.last).destination != .window
         }
         var share = share(.all)
         // The other one has ended since.

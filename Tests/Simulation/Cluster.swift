@@ -137,7 +137,7 @@ final class Cluster {
     /// Of what others have stored for them: at once, or late, or never.
     private func tellOwners(_ commit: ModelCommit) {
         var shards = Shards.none
-        for case .store(let request) in commit.changes where !request.place.isHere {
+        for case .store(let request) in commit.changes where !request.destination.isHere {
             shards[Shards.number(of: request.digests.token)] = true
         }
         for node in nodes where !shards.intersection(database.shards(of: node.number)).isEmpty {

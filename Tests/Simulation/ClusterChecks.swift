@@ -64,7 +64,7 @@ extension Cluster {
             case .store(let request):
                 guard case .stored(let sequence)? = results.popFirst() else { continue }
                 if let wrong = books.store(sequence, request) { fail(wrong) }
-                if request.place.isHere, !mayWrite(request.digests.token, commit) {
+                if request.destination.isHere, !mayWrite(request.digests.token, commit) {
                     fail(
                         "\(sequence) is stored by node \(commit.node) for itself, and its shard is another's")
                 }

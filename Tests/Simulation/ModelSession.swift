@@ -113,7 +113,7 @@ struct ModelSession {
             guard case .stored(let sequence)? = rest.popFirst(), case .store(let request) = change else {
                 continue
             }
-            if request.place.isHere { commit.stored.append(sequence) }
+            if request.destination.isHere { commit.stored.append(sequence) }
         }
         for case .giveUp(let shards) in commit.changes {
             let free = database.free(shards, of: node)

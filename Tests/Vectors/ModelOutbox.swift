@@ -189,7 +189,7 @@ package struct ModelOutbox {
         let others = (shelvedOf[digests.token] ?? []).compactMap { rows[$0] }
         let rank = (others.map(\.rank) + [request.notification.content.isUrgent ? 0 : 1]).max() ?? 0
         var row = Row(sequence: 0, notification: request.notification, token: digests.token)
-        switch request.place {
+        switch request.destination {
         case .window: break
         case .backlog(let room):
             guard others.count < room else { return .tooMany }

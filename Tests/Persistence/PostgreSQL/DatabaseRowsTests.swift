@@ -57,7 +57,7 @@ import Vectors
                 let one = request(2 * number, token: UInt64(number), message: message)
                 return .store(
                     StoreRequest(
-                        notification: one.notification, digests: one.digests, place: .backlog(room: 9)))
+                        notification: one.notification, digests: one.digests, destination: .backlog(room: 9)))
             })
         _ = try await outbox.commit(
             (5000..<11000 as Range<Int64>).map { .remember(request($0).digests, acceptedAt: 1000) })

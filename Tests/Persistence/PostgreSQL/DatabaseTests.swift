@@ -32,7 +32,7 @@ import Vectors
             notification: Notification(
                 id: NotificationID(high: 2, low: 2), lane: LaneID(app: "app", host: .sandbox),
                 deviceToken: DeviceToken("secret-token"), content: .prepared(push), expiresAt: 9000,
-                acceptedAt: 5), digests: request(2).digests, place: .backlog(room: 9))
+                acceptedAt: 5), digests: request(2).digests, destination: .backlog(room: 9))
         _ = try await outbox.commit([.store(request(1, message: "secret-message")), .store(prepared)])
         let found = try await outbox.notifications([1, 2])
         #expect(found[2] == prepared.notification)

@@ -138,7 +138,8 @@ import Vectors
         let placed = (1...3 as ClosedRange<Int64>).map { number in
             let one = request(2 * number)
             return OutboxChange.store(
-                StoreRequest(notification: one.notification, digests: one.digests, place: .backlog(room: 9)))
+                StoreRequest(
+                    notification: one.notification, digests: one.digests, destination: .backlog(room: 9)))
         }
         let stored = sequences(try await outbox.commit(placed))
         try server.stopImmediately()

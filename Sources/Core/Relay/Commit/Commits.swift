@@ -76,7 +76,7 @@ struct Commits: Sendable {
     mutating func store(_ request: StoreRequest, for ticket: Pipeline.Ticket) {
         changes.append(.store(request))
         tickets.append(ticket)
-        if case .elsewhere = request.place { return }
+        if case .elsewhere = request.destination { return }
         isUrgent = true
     }
 

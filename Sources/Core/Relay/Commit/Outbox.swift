@@ -2,7 +2,8 @@ import Encodings
 
 /// A notification on its way into the outbox.
 package struct StoreRequest: Equatable, Sendable {
-    package enum Place: Equatable, Sendable {
+    /// The part of the outbox in which a notification is stored, for this node or for another one.
+    package enum Destination: Equatable, Sendable {
         /// Whether this node sends the notification.
         package var isHere: Bool { if case .elsewhere = self { false } else { true } }
 
@@ -18,18 +19,18 @@ package struct StoreRequest: Equatable, Sendable {
 
     package let notification: Notification
     package let digests: SubmissionDigests
-    package let place: Place
+    package let destination: Destination
     /// The time when the app last registered the device token (ms since 1970), for the node that has its
     /// shard; 0: not known.
     package let registeredAt: Int64
 
     package init(
-        notification: Notification, digests: SubmissionDigests, place: Place = .window,
+        notification: Notification, digests: SubmissionDigests, destination: Destination = .window,
         registeredAt: Int64 = 0
     ) {
         self.notification = notification
         self.digests = digests
-        self.place = place
+        self.destination = destination
         self.registeredAt = registeredAt
     }
 }

@@ -35,13 +35,15 @@ extension Pipeline {
     /// How many notifications of a lane are claimed at a time.
     private var claimLimit: Int { delivery.count >= window.total ? window.least : window.claim }
 
-    mutating func place(of slot: Int, isShelved: Bool, at now: Instant) -> StoreRequest.Place {
-        if delivery.entries[slot].place == .elsewhere { return .elsewhere(room: limits.waitingPerToken) }
+    mutating func destination(of slot: Int, isShelved: Bool, at now: Instant) -> StoreRequest.Destination {
+        if delivery.entries[slot].whereabouts == .elsewhere {
+            return .elsewhere(room: limits.waitingPerToken)
+        }
         return isShelved ? shelve(slot, submittedAt: now.monotonicNanoseconds) : .window
     }
 
     /// Puts an admitted notification into the backlog with its commit.
-    mutating func shelve(_ slot: Int, submittedAt: Int64) -> StoreRequest.Place {
+    mutating func shelve(_ slot: Int, submittedAt: Int64) -> StoreRequest.Destination {
         delivery.setShelved(slot)
         delivery.withLane(delivery.entries[slot].lane) {
             if $0.shelved == 0 { $0.oldestShelvedAt = submittedAt }
@@ -73,7 +75,7 @@ extension Pipeline {
         let entry = delivery.entries[slot]
         awaitElsewhere(entry.sequence)
         dropBody(of: slot)
-        admission.retire(token: entry.token, isShelved: entry.place == .backlog)
+        admission.retire(token: entry.token, isShelved: entry.whereabouts == .backlog)
         delivery.remove(slot)
     }
 
@@ -259,7 +261,7 @@ extension Pipeline {
                 token: row.token, lane: lane, size: row.size, submittedAt: submittedAt,
                 deadline: late.deadline(row.expiresAt, within: Validator.longestMilliseconds),
                 attempts: row.attempts, doubtedEnd: wallClock.isDoubted ? row.expiresAt : nil,
-                isUrgent: row.isUrgent, place: .backlog, body: found.notification))
+                isUrgent: row.isUrgent, whereabouts: .backlog, body: found.notification))
         delivery.number(slot, row.sequence)
         bodyBytes += row.size
         if let last = delivery.lanes[lane].droppedUpTo, row.sequence <= last {

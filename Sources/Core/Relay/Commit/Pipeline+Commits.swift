@@ -86,7 +86,7 @@ extension Pipeline {
             admission.settle(size: delivery.entries[slot].size)
             delivery.number(slot, sequence)
             lastSequence = max(lastSequence, sequence)
-            switch delivery.entries[slot].place {
+            switch delivery.entries[slot].whereabouts {
             case .elsewhere: return settleElsewhere(slot, sequence, for: ticket, at: now)
             case .backlog: return settleShelved(slot, sequence, for: ticket, at: now)
             case .window: break
@@ -133,7 +133,7 @@ extension Pipeline {
     /// Drops a submission that is not to be sent.
     private mutating func abandon(_ slot: Int) {
         admission.settle(size: delivery.entries[slot].size)
-        if delivery.entries[slot].place == .backlog {
+        if delivery.entries[slot].whereabouts == .backlog {
             delivery.withLane(delivery.entries[slot].lane) { $0.shelf.remove() }
         }
         leave(slot)

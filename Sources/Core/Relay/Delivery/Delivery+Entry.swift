@@ -1,5 +1,5 @@
 extension Delivery {
-    mutating func setShelved(_ slot: Slot) { change(slot) { $0.place = .backlog } }
+    mutating func setShelved(_ slot: Slot) { change(slot) { $0.whereabouts = .backlog } }
     mutating func setBody(_ body: Notification?, of slot: Slot) { change(slot) { $0.body = body } }
 
     /// Settles a deadline anew if it was made while the clock was doubted: it is doubted less, or no longer.
@@ -43,7 +43,7 @@ extension Delivery {
         /// The flags behind it share its last word: elsewhere an optional makes each entry larger.
         var doubtedEnd: Int64?
         var isUrgent: Bool
-        var place = Place.window
+        var whereabouts = Whereabouts.window
         var state = State.storing
         var writing = Writing.first
         /// The notification behind this one in the queue of its token.
@@ -64,8 +64,8 @@ extension Delivery {
         }
     }
 
-    /// The place where a notification waits, or will when it is stored.
-    enum Place: Equatable, Sendable {
+    /// The memory, backlog or node in which a notification waits, or will when it is stored.
+    enum Whereabouts: Equatable, Sendable {
         /// The notification is in memory, and in the outbox beside its backlog.
         case window
         /// The outbox has the notification in its backlog.

@@ -44,7 +44,7 @@ extension Pipeline {
     mutating func leave(_ slot: Int) {
         dropBody(of: slot)
         let entry = delivery.entries[slot]
-        admission.release(token: entry.token, size: entry.size, isShelved: entry.place == .backlog)
+        admission.release(token: entry.token, size: entry.size, isShelved: entry.whereabouts == .backlog)
         delivery.withLane(entry.lane) { $0.taken.release(entry.size) }
         delivery.remove(slot)
     }

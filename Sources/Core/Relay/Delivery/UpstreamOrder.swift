@@ -11,7 +11,7 @@ package struct UpstreamOrder<Device: Hashable & Sendable>: Sendable {
     /// Notifications that go another way than the rest. With more, all go the usual way again.
     static var mostDetours: Int { 1024 }
 
-    private struct Place: Sendable {
+    private struct Upstream: Sendable {
         /// The time until which the upstream is set aside; `nil`: it is not.
         var awayUntil: Int64?
         /// Whether the upstream is being called.
@@ -21,64 +21,64 @@ package struct UpstreamOrder<Device: Hashable & Sendable>: Sendable {
         var suspicion = Suspicion<Device>()
     }
 
-    private var places: [Place]
+    private var upstreams: [Upstream]
     private let firstPause: Duration
     /// Which upstream those are to be handed to that another one has not taken.
     private var detours: [NotificationID: Int] = [:]
 
     package init(count: Int, firstPause: Duration = UpstreamOrder.firstPause) {
         precondition(count > 0, "no upstream")
-        places = Array(repeating: Place(), count: count)
+        upstreams = Array(repeating: Upstream(), count: count)
         self.firstPause = firstPause
     }
 
     /// The first upstream that is not set aside. There always is one.
-    package var active: Int { places.firstIndex { $0.awayUntil == nil } ?? 0 }
+    package var active: Int { upstreams.firstIndex { $0.awayUntil == nil } ?? 0 }
 
-    package func isAside(_ index: Int) -> Bool { places[index].awayUntil != nil }
+    package func isAside(_ index: Int) -> Bool { upstreams[index].awayUntil != nil }
 
     /// Sets an upstream aside, which surely takes nothing now.
     ///
     /// - Returns: Whether there is another one to ask. If not, it stays.
     package mutating func setAside(_ index: Int, for asked: Duration? = nil, at time: Int64) -> Bool {
-        let isOther = places.indices.contains { $0 != index && places[$0].awayUntil == nil }
+        let isOther = upstreams.indices.contains { $0 != index && upstreams[$0].awayUntil == nil }
         guard isOther else { return false }
         let asked = min(asked ?? .zero, .seconds(86400)).nanoseconds
-        if let until = places[index].awayUntil, !places[index].isTried {
+        if let until = upstreams[index].awayUntil, !upstreams[index].isTried {
             // What else was on its way there fails as well, which is no further failure.
-            places[index].awayUntil = max(until, time + asked)
+            upstreams[index].awayUntil = max(until, time + asked)
             return true
         }
-        let own = firstPause.nanoseconds << Int64(min(places[index].failures, 10))
+        let own = firstPause.nanoseconds << Int64(min(upstreams[index].failures, 10))
         let pause = max(min(own, UpstreamOrder.longestPause.nanoseconds), asked)
-        places[index].failures += 1
-        places[index].isTried = false
-        places[index].awayUntil = time + pause
+        upstreams[index].failures += 1
+        upstreams[index].isTried = false
+        upstreams[index].awayUntil = time + pause
         return true
     }
 
     /// Takes the upstreams that are to be called now, each once.
     package mutating func takeDue(at time: Int64) -> [Int] {
-        places.indices.filter { index in
-            guard !places[index].isTried, let until = places[index].awayUntil, until <= time else {
+        upstreams.indices.filter { index in
+            guard !upstreams[index].isTried, let until = upstreams[index].awayUntil, until <= time else {
                 return false
             }
-            places[index].isTried = true
+            upstreams[index].isTried = true
             return true
         }
     }
 
     /// Brings an upstream back: a connection to it stands.
     package mutating func connected(_ index: Int) {
-        guard places[index].isTried else { return }
-        places[index].awayUntil = nil
-        places[index].isTried = false
+        guard upstreams[index].isTried else { return }
+        upstreams[index].awayUntil = nil
+        upstreams[index].isTried = false
     }
 
     /// Notes that an upstream has judged a notification for this device: it works.
     package mutating func answered(_ index: Int, _ device: Device) {
-        places[index].suspicion.answered(device)
-        places[index].failures = 0
+        upstreams[index].suspicion.answered(device)
+        upstreams[index].failures = 0
     }
 
     /// Notes that an upstream has said to this device, and surely taken nothing, that it works for nobody.
@@ -89,23 +89,25 @@ package struct UpstreamOrder<Device: Hashable & Sendable>: Sendable {
         _ index: Int, _ device: Device, from sender: SenderID?, witnesses few: Int = Deferral.fewWitnesses,
         at time: Int64
     ) -> Bool {
-        places[index].suspicion.failed(device, from: sender)
-        return places[index].suspicion.isReason(witnesses: few, at: time)
+        upstreams[index].suspicion.failed(device, from: sender)
+        return upstreams[index].suspicion.isReason(witnesses: few, at: time)
     }
 
     // MARK: One notification
 
     /// Returns the upstream that is asked for a notification.
     package func place(of id: NotificationID) -> Int {
-        guard !detours.isEmpty, let place = detours[id], places[place].awayUntil == nil else { return active }
-        return place
+        guard !detours.isEmpty, let index = detours[id], upstreams[index].awayUntil == nil else {
+            return active
+        }
+        return index
     }
 
     /// Sends a notification to the next upstream: this one has surely not taken it.
     ///
     /// - Returns: Whether there is an upstream to which it was not handed.
     package mutating func detour(_ id: NotificationID, from index: Int) -> Bool {
-        let next = places.indices.first { $0 > index && places[$0].awayUntil == nil }
+        let next = upstreams.indices.first { $0 > index && upstreams[$0].awayUntil == nil }
         guard let next else {
             detours[id] = nil
             return false
@@ -120,5 +122,5 @@ package struct UpstreamOrder<Device: Hashable & Sendable>: Sendable {
     }
 
     /// The time when one of the upstreams is to be called next.
-    package var wakeAt: Int64? { places.lazy.filter { !$0.isTried }.compactMap(\.awayUntil).min() }
+    package var wakeAt: Int64? { upstreams.lazy.filter { !$0.isTried }.compactMap(\.awayUntil).min() }
 }

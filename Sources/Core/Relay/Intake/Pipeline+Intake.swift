@@ -88,7 +88,7 @@ extension Pipeline {
                 token: digests.token, lane: lane, size: size, submittedAt: now.monotonicNanoseconds,
                 deadline: now.deadline(notification.expiresAt, within: Validator.longestMilliseconds),
                 registeredAt: submission.registeredAt ?? 0, notBefore: later ?? 0,
-                isUrgent: notification.content.isUrgent, place: isElsewhere ? .elsewhere : .window,
+                isUrgent: notification.content.isUrgent, whereabouts: isElsewhere ? .elsewhere : .window,
                 body: notification))
         bodyBytes += size
         let reply = senders.newID()
@@ -105,7 +105,7 @@ extension Pipeline {
         }
         let request = StoreRequest(
             notification: notification, digests: digests,
-            place: place(of: slot, isShelved: isShelved, at: now),
+            destination: destination(of: slot, isShelved: isShelved, at: now),
             registeredAt: submission.registeredAt ?? 0)
         commits.store(
             request,

@@ -83,7 +83,7 @@ extension Pipeline {
         for ticket in commits.submissions {
             guard case .store(let slot) = ticket.purpose else { continue }
             let entry = delivery.entries[slot]
-            if entry.place == .elsewhere, cluster.owned?.contains(entry.token) ?? true {
+            if entry.whereabouts == .elsewhere, cluster.owned?.contains(entry.token) ?? true {
                 found[Shards.number(of: entry.token)] = true
             }
         }
@@ -167,7 +167,7 @@ extension Pipeline {
     /// Gives a notification back: it waits on in the store, for the next owner of its shard.
     mutating func giveBack(_ slot: Int) {
         let entry = delivery.entries[slot]
-        guard entry.place == .backlog else {
+        guard entry.whereabouts == .backlog else {
             leave(slot)
             return awaitElsewhere(entry.sequence)
         }

@@ -223,7 +223,7 @@ final class Store {
         try deleteDelivered()
         if let result = try identities.result(of: request.digests) { return result }
         let sequence = try nextNumber()
-        switch (request.place, request.notification.content) {
+        switch (request.destination, request.notification.content) {
         case (.elsewhere(let room), _):
             guard try sharing?.identities.add(request, room: room, at: sequence) == true else {
                 return tooMany(sequence)
@@ -241,7 +241,7 @@ final class Store {
         try identities.add(request.digests, acceptedAt: request.notification.acceptedAt, at: sequence)
         if sharing == nil {
             nextSequence += 1
-        } else if request.place.isHere {
+        } else if request.destination.isHere {
             stored.append(sequence)
         }
         return .stored(sequence: sequence)

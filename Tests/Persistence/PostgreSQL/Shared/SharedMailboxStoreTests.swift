@@ -72,7 +72,7 @@ extension SharedStoreTests {
                 .store(
                     StoreRequest(
                         notification: request.notification, digests: request.digests,
-                        place: .elsewhere(room: 9),
+                        destination: .elsewhere(room: 9),
                         registeredAt: registeredAt))
             })
         let share = try await first.divide(ShareRequest())

@@ -45,10 +45,11 @@ import Vectors
 
     /// To a device of that shard.
     func one(
-        _ sequence: Int64, _ shard: UInt64, _ place: StoreRequest.Place = .window, device: UInt64 = 1
+        _ sequence: Int64, _ shard: UInt64, _ destination: StoreRequest.Destination = .window,
+        device: UInt64 = 1
     ) -> StoreRequest {
         let one = request(sequence, token: shard << 56 | device)
-        return StoreRequest(notification: one.notification, digests: one.digests, place: place)
+        return StoreRequest(notification: one.notification, digests: one.digests, destination: destination)
     }
 
     func claim(_ outbox: OutboxStore, _ requests: [StoreRequest]) async throws -> [Int64] {

@@ -62,7 +62,7 @@ final class SharedIdentities {
             switch change {
             case .store(let request):
                 stored.append(request.digests.identity)
-                if case .elsewhere = request.place { tokens.append(request.digests.token) }
+                if case .elsewhere = request.destination { tokens.append(request.digests.token) }
             case .remember(let digests, _): stored.append(digests.identity)
             case .lookUp(let digests): asked.append(digests.identity)
             case .finish, .postpone, .shelve, .spare, .forgetWishes, .lane, .move, .buryToken, .reviveToken,

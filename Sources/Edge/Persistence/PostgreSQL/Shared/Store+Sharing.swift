@@ -79,7 +79,7 @@ extension Store {
         guard let sharing else { return try commitOnce(changes, writes) }
         let made = try commitInsistently(changes, writes)
         var elsewhere = Shards.none
-        for case .store(let request) in changes where !request.place.isHere {
+        for case .store(let request) in changes where !request.destination.isHere {
             elsewhere[Shards.number(of: request.digests.token)] = true
         }
         sharing.database.tellOwners(of: elsewhere)
