@@ -62,8 +62,8 @@ import Testing
     }
 
     @Test func anEntryWithoutTypeIsPassedOverInSilence() {
-        #expect(decision(type: 0, token: "wrong") == .answered(.untold))
-        #expect(PushDecision(PushEntry(), nil) == .answered(.untold))
+        #expect(decision(type: 0, token: "wrong") == .answered(.noReport))
+        #expect(PushDecision(PushEntry(), nil) == .answered(.noReport))
         var entry = PushEntry()
         entry.type = 1
         #expect(PushDecision(entry, nil) == .answered(.notRegistered))

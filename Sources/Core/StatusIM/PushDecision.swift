@@ -11,7 +11,7 @@ package enum PushDecision: Equatable, Sendable {
     /// - Parameter registration: of the entry's key and installation; `nil` when there is none, or was one.
     package init(_ entry: PushEntry, _ registration: Registration?) {
         if entry.type == 0 {
-            self = .answered(.untold)
+            self = .answered(.noReport)
         } else if let registration {
             if !isSame(entry.accessToken, registration.accessToken) {
                 self = .answered(.wrongToken)

@@ -61,8 +61,8 @@ package struct PushRequest: Equatable, Sendable {
 
 /// The result of an entry, as its sender hears it; the raw values are kept in the store.
 package enum PushResult: UInt8, Equatable, Sendable {
-    /// No result: an entry without a type gets none.
-    case untold = 0
+    /// The result of an entry without a type, which the answer leaves out.
+    case noReport = 0
     /// The entry is handed over or filtered: a sender must not be able to tell a block.
     case accepted = 1
     case wrongToken = 2
@@ -72,7 +72,7 @@ package enum PushResult: UInt8, Equatable, Sendable {
     /// The numbers of Status' `PushNotificationReport`.
     fileprivate var error: UInt64 {
         switch self {
-        case .untold, .accepted: 0
+        case .noReport, .accepted: 0
         case .wrongToken: 1
         case .internal: 2
         case .notRegistered: 3
@@ -85,7 +85,7 @@ package enum PushResponse {
     package static func encoded(_ results: [PushResult], to request: PushRequest) -> [UInt8] {
         var writer = ProtoWriter()
         writer.data(1, request.messageID)
-        for (entry, result) in zip(request.entries, results) where result != .untold {
+        for (entry, result) in zip(request.entries, results) where result != .noReport {
             writer.message(2) { report in
                 report.bool(1, result == .accepted)
                 report.uint64(2, result.error)

@@ -18,7 +18,7 @@ package struct DeadToken: Equatable, Sendable {
 /// notification is let through every few hours: if the gateway takes it, the token lives again.
 struct DeadTokens: Sendable {
     private struct Grave: Sendable {
-        var told: DeadToken
+        var record: DeadToken
         /// Monotonic nanoseconds from which on one notification is let through.
         var nextTry: Int64
     }
@@ -35,11 +35,11 @@ struct DeadTokens: Sendable {
     func holds(_ token: Digest) -> Bool { !graves.isEmpty && graves[token] != nil }
 
     mutating func restore(_ tokens: [Digest: DeadToken], at now: Instant) {
-        let restored = tokens.mapValues { told in
+        let restored = tokens.mapValues { record in
             let nextTry = now.deadline(
-                told.buriedAt + DeadTokens.retryAfter.milliseconds,
+                record.buriedAt + DeadTokens.retryAfter.milliseconds,
                 within: DeadTokens.retryAfter.milliseconds)
-            return Grave(told: told, nextTry: nextTry)
+            return Grave(record: record, nextTry: nextTry)
         }
         graves.merge(restored) { _, restored in restored }
     }
@@ -48,7 +48,7 @@ struct DeadTokens: Sendable {
     /// tried again.
     func since(_ token: Digest, at now: Instant) -> Int64? {
         guard let grave = graves[token], now.monotonicNanoseconds < grave.nextTry else { return nil }
-        return grave.told.since
+        return grave.record.since
     }
 
     /// Returns the time since when a token is dead, for a notification that is stored by now: of those that came together
@@ -63,10 +63,10 @@ struct DeadTokens: Sendable {
     /// Notes that a token is dead, and returns what to write down; `nil` when there is no room.
     mutating func bury(_ token: Digest, since: Int64, at now: Instant) -> DeadToken? {
         guard graves[token] != nil || graves.count < DeadTokens.most else { return nil }
-        let told = DeadToken(since: since, buriedAt: now.unixMilliseconds)
+        let record = DeadToken(since: since, buriedAt: now.unixMilliseconds)
         graves[token] = Grave(
-            told: told, nextTry: now.monotonicNanoseconds + DeadTokens.retryAfter.nanoseconds)
-        return told
+            record: record, nextTry: now.monotonicNanoseconds + DeadTokens.retryAfter.nanoseconds)
+        return record
     }
 
     /// Forgets that a token was called dead: the gateway has taken a notification for it.
@@ -81,7 +81,7 @@ struct DeadTokens: Sendable {
     ///
     /// - Returns: Whether it had been called dead since an earlier time.
     mutating func revive(_ token: Digest, registeredAt: Int64) -> Bool {
-        guard let grave = graves[token], grave.told.since < registeredAt else { return false }
+        guard let grave = graves[token], grave.record.since < registeredAt else { return false }
         return revive(token)
     }
 
@@ -91,6 +91,6 @@ struct DeadTokens: Sendable {
     }
 
     mutating func forget(buriedBefore: Int64) {
-        graves = graves.filter { $0.value.told.buriedAt >= buriedBefore }
+        graves = graves.filter { $0.value.record.buriedAt >= buriedBefore }
     }
 }

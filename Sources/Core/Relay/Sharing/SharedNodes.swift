@@ -119,7 +119,9 @@ package struct TakeOvers: Equatable, Sendable {
 /// most twice what it may have: as much as it accepts itself, and as much from all others.
 struct Elsewhere: Equatable, Sendable {
     private struct Room: Equatable, Sendable {
-        var told = NodeFigures()
+        /// The figures in the last answer of the store.
+        var reported = NodeFigures()
+        /// The figures of what this node has put there that the answer may not hold yet.
         var added = NodeFigures()
     }
 
@@ -146,12 +148,12 @@ struct Elsewhere: Equatable, Sendable {
     }
 
     /// Takes the answer to the last question.
-    mutating func take(_ told: SharedNodes) {
-        others = max(1, told.nodes.count(where: \.isAlive) - 1)
-        rooms = [Room(told: told.unseenOfNobody)]
+    mutating func take(_ latest: SharedNodes) {
+        others = max(1, latest.nodes.count(where: \.isAlive) - 1)
+        rooms = [Room(reported: latest.unseenOfNobody)]
         places = [UInt8](repeating: 0, count: Shards.total)
-        for node in told.nodes.prefix(Elsewhere.mostRooms) {
-            rooms.append(Room(told: node.waiting))
+        for node in latest.nodes.prefix(Elsewhere.mostRooms) {
+            rooms.append(Room(reported: node.waiting))
             for shard in node.shards.numbers { places[shard] = UInt8(rooms.count - 1) }
         }
         for shard in 0..<Shards.total {
@@ -163,8 +165,8 @@ struct Elsewhere: Equatable, Sendable {
 
     func hasRoom(for token: Digest, size: Int, within limits: Admission.Limits) -> Bool {
         let room = rooms[Int(places[Shards.number(of: token)])]
-        return room.told.waiting + room.added.waiting * others < limits.waiting
-            && room.told.bytes + room.added.bytes * others + size <= limits.waitingBytes
+        return room.reported.waiting + room.added.waiting * others < limits.waiting
+            && room.reported.bytes + room.added.bytes * others + size <= limits.waitingBytes
     }
 
     mutating func add(_ token: Digest, size: Int) {

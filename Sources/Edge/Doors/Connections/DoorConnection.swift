@@ -49,7 +49,7 @@ class DoorConnection: StreamHandler {
         /// A frame or request that was begun did not come to its end.
         case late
         /// The connection did not begin with tor's line on its circuit.
-        case untold
+        case withoutLine
         /// One too many for its circuit or address.
         case refused
         /// The connection made room for another one.
@@ -138,7 +138,7 @@ class DoorConnection: StreamHandler {
             if !hasEnded { take(bytes.extracting(start..<bytes.byteCount)) }
         } catch {
             arrival.circuits.counters.withoutLine += 1
-            end(.untold)
+            end(.withoutLine)
         }
     }
 

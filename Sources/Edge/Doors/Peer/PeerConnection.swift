@@ -156,7 +156,7 @@ extension PeerClose {
         case .idle: self = .idle
         case .unread: self = .slowReader
         case .late: self = .frameTimeout
-        case .untold: self = .noCircuit
+        case .withoutLine: self = .noCircuit
         case .refused, .evicted, .greedy: self = .tooManyConnections
         case .shutDown: self = .shutDown
         }
