@@ -1,14 +1,14 @@
 import Foundation
 import Glibc
 
-/// Stands between a node and its PostgreSQL, and cuts the line when it is told to, at the commit it is told.
+/// Stands between a node and its PostgreSQL, and cuts the line when it is told to, at the commit or the request it is told.
 ///
-/// `@unchecked Sendable`: `next` and `fromServer` are guarded by `lock`, all else is set once.
+/// `@unchecked Sendable`: `next`, `requests` and `fromServer` are guarded by `lock`, all else is set once.
 final class LineCutter: @unchecked Sendable {
     enum Cut {
-        /// The server never gets the commit.
+        /// The server never gets it.
         case before
-        /// The server has made the commit, and nobody is told.
+        /// The server has done it, and nobody is told.
         case after
     }
 
@@ -17,6 +17,8 @@ final class LineCutter: @unchecked Sendable {
     private let listener: Int32
     private let lock = NSLock()
     private var next: Cut?
+    /// Requests up to the one that ``next`` is for; `nil`: it is for a commit.
+    private var requests: Int?
     private var fromServer = 0
 
     /// - Parameter server: The directory of its socket.
@@ -41,7 +43,22 @@ final class LineCutter: @unchecked Sendable {
     func url(_ database: String) -> String { "postgresql://onionbell@/\(database)?host=\(directory)" }
 
     /// The next commit that comes by.
-    func cut(_ cut: Cut) { lock.withLock { next = cut } }
+    func cut(_ cut: Cut) { lock.withLock { (next, requests) = (cut, nil) } }
+
+    /// That request from now on, the next one being the first; `nil`: none.
+    func cut(_ cut: Cut?, atRequest number: Int) { lock.withLock { (next, requests) = (cut, number) } }
+
+    /// What a node has sent at once is one request.
+    private func cut(at request: Data) -> Cut? {
+        lock.withLock {
+            guard next != nil else { return nil }
+            if let left = requests {
+                requests = left - 1
+                return left == 1 ? next.take() : nil
+            }
+            return request.range(of: Data("COMMIT".utf8)) != nil ? next.take() : nil
+        }
+    }
 
     /// Bytes that the server has sent so far.
     var received: Int { lock.withLock { fromServer } }
@@ -81,14 +98,11 @@ final class LineCutter: @unchecked Sendable {
             for (index, side) in sides.enumerated() where side.revents != 0 {
                 let count = read(side.fd, &bytes, bytes.count)
                 guard count > 0 else { return }
-                var cut: Cut?
-                if index == 0, Data(bytes[..<count]).range(of: Data("COMMIT".utf8)) != nil {
-                    cut = lock.withLock { next.take() }
-                }
+                let cut = index == 0 ? cut(at: Data(bytes[..<count])) : nil
                 if cut == .before { return }
                 if index == 1 { lock.withLock { fromServer += count } }
                 guard write(sides[1 - index].fd, bytes, count) == count else { return }
-                // The answer to all of it comes at once, after the commit.
+                // The answer to all of it comes at once.
                 if cut == .after {
                     _ = read(upstream, &bytes, bytes.count)
                     return

@@ -104,6 +104,16 @@ package struct Share: Equatable, Sendable {
     package var takenOver: TakeOver?
 
     package init() {}
+
+    /// Takes all that has gathered, as the answer to a look. It is kept nowhere else: an answer that can still fail loses it.
+    package mutating func take(
+        owned: Shards, nodes: Int, ends: [Int64: End], known: SharedNodes?
+    ) -> Share {
+        var answer = self
+        self = Share()
+        (answer.owned, answer.nodes, answer.ends, answer.known) = (owned, nodes, ends, known)
+        return answer
+    }
 }
 
 /// Shards that a node did not give up: it was killed, or stood still, or was cut off.

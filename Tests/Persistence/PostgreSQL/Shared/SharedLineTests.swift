@@ -76,4 +76,73 @@ extension SharedStoreTests {
         await first.close()
         await second.close()
     }
+
+    /// Whichever of the requests of a look is the last one, what has arrived is told once, and claimed.
+    @Test(arguments: [LineCutter.Cut.before, .after])
+    func aLookThatIsCutAnywhereKeepsItsNews(_ cut: LineCutter.Cut) async throws {
+        let cutter = try LineCutter(to: server.directory)
+        defer { cutter.close() }
+        let place = Directory.place(at: cutter.url(try #require(directory.database)))
+        var (first, second) = try await pair(first: cutter.url(try #require(directory.database)))
+        var cuts = 0
+        var isCut = true
+        while isCut {
+            // A new one takes the census in its first look.
+            await first.close()
+            first = try await OutboxStore(place)
+            _ = try await first.content()
+            let row = one(Int64(cuts + 1), 3, .elsewhere(room: 99), device: UInt64(cuts + 1))
+            _ = try await second.commit([.store(row)])
+            cutter.cut(cut, atRequest: cuts + 1)
+            var share = try? await first.divide(ShareRequest(awaited: [1]))
+            cutter.cut(nil, atRequest: 0)
+            isCut = share == nil
+            if isCut {
+                cuts += 1
+                share = try await first.divide(ShareRequest(awaited: [1]))
+            }
+            #expect(share?.arrived.reduce(0) { $0 + $1.waiting } == 1, "after request \(cuts)")
+            let claimed = try await claim(first, [row])
+            #expect(claimed.count == 1, "after request \(cuts)")
+            _ = try await first.commit(claimed.map { .finish(sequence: $0, .delivered) })
+        }
+        #expect(cuts > 4)
+        await first.close()
+        await second.close()
+    }
+
+    /// What a node that has gone leaves behind is taken over once, whichever request is the last one.
+    @Test(arguments: [LineCutter.Cut.before, .after])
+    func aTakeoverThatIsCutAnywhereIsMadeAllTheSame(_ cut: LineCutter.Cut) async throws {
+        let cutter = try LineCutter(to: server.directory)
+        defer { cutter.close() }
+        var cuts = 0
+        var isCut = true
+        while isCut {
+            let (first, second) = try await pair(first: cutter.url(try #require(directory.database)))
+            let rows = [
+                one(Int64(3 * cuts + 1), 200, device: UInt64(cuts + 1)),
+                one(Int64(3 * cuts + 2), 201, .backlog(room: 9), device: UInt64(cuts + 1)),
+            ]
+            _ = try await second.commit(rows.map { .store($0) })
+            let late = one(Int64(3 * cuts + 3), 202, .elsewhere(room: 9), device: UInt64(cuts + 1))
+            _ = try await first.commit([.store(late)])
+            await second.close()
+            cutter.cut(cut, atRequest: cuts + 1)
+            var share = try? await first.divide(ShareRequest())
+            cutter.cut(nil, atRequest: 0)
+            isCut = share == nil
+            if isCut {
+                cuts += 1
+                share = try await first.divide(ShareRequest())
+            }
+            #expect(share?.owned == .all && share?.gained == Self.otherHalf, "after request \(cuts)")
+            #expect(share?.arrived.reduce(0) { $0 + $1.waiting } == 3, "after request \(cuts)")
+            let claimed = try await claim(first, rows + [late])
+            #expect(claimed.count == 3, "after request \(cuts)")
+            _ = try await first.commit(claimed.map { .finish(sequence: $0, .delivered) })
+            await first.close()
+        }
+        #expect(cuts > 6)
+    }
 }

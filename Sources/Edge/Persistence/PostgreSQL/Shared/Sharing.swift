@@ -202,15 +202,11 @@ package final class Sharing {
             }
             if !isAll { news.hasMore = true }
         }
-        let found = try find(request.awaited)
-        var share = news
-        news = Share()
-        share.ends = found
-        share.owned = owned
-        share.nodes = now.nodes
         database.notified.nodes = now.nodes
-        if now.nodes > 1 { share.known = try census.take(for: database.place.owner) }
-        return share
+        let ends = try find(request.awaited)
+        let known = now.nodes > 1 ? try census.take(for: database.place.owner) : nil
+        // Last of all: nothing fails from here on.
+        return news.take(owned: owned, nodes: now.nodes, ends: ends, known: known)
     }
 
     /// Puts all that waits of new shards into the backlog, and counts it: with what others have stored for them, which may
