@@ -75,7 +75,7 @@ private enum JavaSender {
 /// `Deploy/examples/OnionbellSender.java`: over Tor, to a node that nobody prepared for it.
 @EventLoop
 @Suite(
-    .serialized, .timeLimit(.minutes(10)),
+    .serialized,
     .enabled(
         if: JavaSender.isPossible,
         "no JDK with protobuf-java and protoc is installed: Deploy/tools/dependencies test"))
