@@ -65,7 +65,7 @@ package struct WebSocketDecoder {
     /// The most bytes of a message.
     package let limit: Int
     private var unread: [UInt8] = []
-    /// Bytes of it that are done with: they go when more comes, once for all frames of a read.
+    /// Bytes at the start of ``unread`` that are decoded. They are removed when more comes, once for all frames of a read.
     private var done = 0
     /// The bytes so far of the message whose last frame has not come.
     private var begun: [UInt8]?

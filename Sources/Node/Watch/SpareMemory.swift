@@ -14,7 +14,7 @@ final class SpareMemory {
     private let timer = Timer()
     private var looks = 0
 
-    /// Tor and the gateways have been reached by then as well.
+    /// The time after a start in which Tor and the gateways are reached too, and memory is needed.
     private static let settling: Duration = .seconds(20)
     private static let interval: Duration = .seconds(10)
     /// Bytes.

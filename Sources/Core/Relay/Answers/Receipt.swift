@@ -80,12 +80,12 @@ package enum Reason: Hashable, Error {
     /// the word.
     case gateway(String, FailureKind = .other)
 
-    /// The word of a gateway that keeps notifications, and has no room for this one.
+    /// The reason code of a mailbox that has no room for another notification.
     package static let mailboxFull = "MailboxFull"
-    /// The word of such a gateway when there is no mailbox of this address, or none any more.
+    /// The reason code for an address that no mailbox has, or has any more.
     package static let noSuchMailbox = "NoSuchMailbox"
 
-    /// All but the gateways'.
+    /// All reasons that the node gives itself: not those of gateways.
     package static let own: [Reason] = [
         .unknownPlatform, .unknownApp, .badDeviceToken, .unregistered, .badMessage, .messageTooLarge,
         .badExpiry, .duplicateUid, .busy, .gatewayDisabled, .notInPhoneBook, .expired, .loop, .internal,

@@ -35,7 +35,7 @@ extension Delivery {
         /// The time when the app last registered the token, in milliseconds since 1970; 0: not known, as for
         /// all from before the start.
         var registeredAt: Int64 = 0
-        /// Monotonic nanoseconds before which its device gets it not, so that not all come at once; 0: at any time.
+        /// Monotonic nanoseconds before which it is not sent, so that not all come at once; 0: at any time.
         var notBefore: Int64 = 0
         /// How often in a row the gateway gave it back unhandled.
         var returns = 0

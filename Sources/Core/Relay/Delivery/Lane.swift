@@ -239,8 +239,7 @@ package struct Lane: Sendable {
         return isRecovery
     }
 
-    /// Judges the failures of this many devices, now that one was
-    /// answered: it was soon over, or it was no outage at all.
+    /// Notes that a device was answered after this many others had failed: the outage was soon over, or there was none.
     private mutating func refute(_ witnesses: Int, at time: Int64) {
         isRefuted = pause.count <= Lane.fewPauses
         guard isRefuted else { return suspicion.trust() }

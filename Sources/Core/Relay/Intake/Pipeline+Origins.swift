@@ -1,6 +1,6 @@
 import Encodings
 
-/// Whose lanes to origins there are, and which of them have a gateway.
+/// The bounds of lanes to origins: how many one sender may bring, and which of them have a gateway.
 ///
 /// Whoever makes up names makes lanes. So a sender that has brought some gets no further one while they are there, and
 /// the fewer the less room there is. Of the lanes of an app so many have a gateway. When all do, one to an origin that
