@@ -81,8 +81,9 @@ let package = Package(
         // Needs libpq's header to be built, and libpq itself when a database is asked for: dlopen finds it then.
         .target(name: "CPostgreSQL", path: "Sources/C/CPostgreSQL"),
 
-        library("Core/Wire", pure: true, ["Encodings"]),
+        library("Core/Wire", pure: true, ["Clocks", "Encodings"]),
         library("Base/Encodings", pure: true, []),
+        library("Base/Clocks", pure: true, []),
         library(
             "Core/StatusIM", pure: true,
             [
@@ -91,10 +92,10 @@ let package = Package(
         library(
             "Core/Relay", pure: true,
             [
-                "Encodings"
+                "Clocks", "Encodings",
             ]),
-        library("Core/Figures", pure: true, []),
-        library("Core/Overview", pure: true, cold: true, ["Figures", "Relay", "JSONCoding"]),
+        library("Core/Figures", pure: true, ["Clocks"]),
+        library("Core/Overview", pure: true, cold: true, ["Clocks", "Figures", "Relay", "JSONCoding"]),
         library(
             "Base/JSONCoding", pure: true,
             [
@@ -107,42 +108,45 @@ let package = Package(
             ]),
         library("Core/Pointing", pure: true, cold: true, []),
         library("Base/YAML", cold: true, ["CYAML"]),
-        library("Base/Reactor", ["CEvent", "CSupport"]),
+        library("Base/Reactor", ["CEvent", "Clocks", "CSupport"]),
         library("Base/Crypto", ["COpenSSL", "CSecp256k1"]),
         library("Base/QR", cold: true, ["CQREncode"]),
         library("Base/TLS", ["COpenSSL"]),
         library("Base/HTTP2", ["CNGHTTP2"]),
         library("Edge/Outbound", ["Relay", "Figures", "Reactor"]),
-        library("Edge/Dispatching", ["Encodings", "Outbound", "Relay", "Figures", "Reactor", "Crypto", log]),
+        library(
+            "Edge/Dispatching",
+            ["Clocks", "Encodings", "Outbound", "Relay", "Figures", "Reactor", "Crypto", log]),
         library("Base/PostgreSQL", cold: true, ["CPostgreSQL", "Crypto"]),
         library(
             "Edge/Persistence",
             [
-                "Crypto", "Encodings", "PostgreSQL", "Reactor", "Relay", "CSQLite",
+                "Clocks", "Crypto", "Encodings", "PostgreSQL", "Reactor", "Relay", "CSQLite",
             ]),
         library(
             "Edge/Gateways",
             [
-                "Encodings", "Outbound", "Relay", "Figures", "Reactor", "Crypto", "TLS",
+                "Clocks", "Encodings", "Outbound", "Relay", "Figures", "Reactor", "Crypto", "TLS",
                 "JSONCoding",
                 "HTTP1", "HTTP2", "Wire", log,
             ]),
         library(
             "Edge/Tor", cold: true,
             [
-                "Encodings", "Reactor", "Crypto", log,
+                "Clocks", "Encodings", "Reactor", "Crypto", log,
             ]),
         library(
             "Edge/Doors",
             [
-                "Figures", "Encodings", "Wire", "StatusIM", "Relay", "Dispatching", "Persistence", "Reactor",
+                "Clocks", "Figures", "Encodings", "Wire", "StatusIM", "Relay", "Dispatching", "Persistence",
+                "Reactor",
                 "Crypto",
                 "JSONCoding", "HTTP1", "TLS", "Overview", log,
             ]),
         library(
             "Client",
             [
-                "Encodings", "Wire", "Reactor", "Crypto", "JSONCoding", "HTTP1",
+                "Clocks", "Encodings", "Wire", "Reactor", "Crypto", "JSONCoding", "HTTP1",
             ]),
         library("Base/Processes", cold: true, ["Reactor"]),
         // Compiled by Deploy/install under another name; here only for its tests.
@@ -150,7 +154,8 @@ let package = Package(
         library(
             "Node", cold: true,
             [
-                "Encodings", "Wire", "Relay", "Reactor", "Crypto", "TLS", "HTTP2", "Dispatching", "Outbound",
+                "Clocks", "Encodings", "Wire", "Relay", "Reactor", "Crypto", "TLS", "HTTP2", "Dispatching",
+                "Outbound",
                 "PostgreSQL", "Persistence",
                 "Gateways", "Tor", "Doors", "Client", "HTTP1", "JSONCoding", "Figures", "Overview",
                 "Pointing",
@@ -165,6 +170,7 @@ let package = Package(
         .executableTarget(
             name: "Onionbell",
             dependencies: [
+                "Clocks",
                 "Encodings", "Node", "Client", "Pointing", "Wire", "Relay", "Reactor", "Crypto",
                 "PostgreSQL", "Persistence",
                 "Gateways", "Tor", "Doors", "HTTP1", "JSONCoding", "Overview", "QR", "Processes", arguments,
@@ -175,13 +181,15 @@ let package = Package(
         library(
             "Lab",
             [
+                "Clocks",
                 "Encodings", "Client", "Processes", "Wire", "StatusIM", "Relay", "Reactor", "Crypto", "TLS",
                 "JSONCoding", "HTTP1", "HTTP2", "Tor",
             ]),
         .executableTarget(
             name: "OnionbellLab",
             dependencies: [
-                "Lab", "Client", "Wire", "Reactor", "Crypto", "TLS", "Tor", "JSONCoding", "QR", "Processes",
+                "Clocks", "Lab", "Client", "Wire", "Reactor", "Crypto", "TLS", "Tor", "JSONCoding", "QR",
+                "Processes",
                 "Pointing", arguments,
             ],
             path: "Sources/Programs/OnionbellLab", swiftSettings: checked),
@@ -207,7 +215,8 @@ let package = Package(
             ],
             path: "Tests/Chaos", swiftSettings: checked),
         .target(
-            name: "Vectors", dependencies: ["CSupport", "Encodings", "Processes", "Reactor", "Relay"],
+            name: "Vectors",
+            dependencies: ["Clocks", "CSupport", "Encodings", "Processes", "Reactor", "Relay"],
             path: "Tests/Vectors",
             exclude: [
                 "bisq-vectors.json", "seed-systems-vectors.json", "web-push-vectors.json",
@@ -228,14 +237,14 @@ let package = Package(
             name: "MemoryStore", dependencies: ["Crypto", "CSQLite", "Persistence"],
             path: "Tests/MemoryStore", swiftSettings: checked),
         tests("Encodings", ["Encodings"]),
-        tests("Wire", ["Encodings", "Wire", "Vectors"]),
+        tests("Wire", ["Clocks", "Encodings", "Wire", "Vectors"]),
         tests("StatusIM", ["StatusIM", "Crypto", "Vectors"]),
-        tests("Relay", ["Encodings", "Relay", "Vectors"]),
-        tests("Figures", ["Figures"]),
+        tests("Relay", ["Clocks", "Encodings", "Relay", "Vectors"]),
+        tests("Figures", ["Clocks", "Vectors", "Figures"]),
         tests("SmallFoundation", ["SmallFoundation"]),
-        tests("Overview", ["Overview", "Figures", "JSONCoding", "QR", "Relay", "Vectors"]),
+        tests("Overview", ["Clocks", "Overview", "Figures", "JSONCoding", "QR", "Relay", "Vectors"]),
         tests("QR", ["QR"]),
-        tests("Simulation", ["MemoryStore", "Persistence", "Relay", "Vectors"]),
+        tests("Simulation", ["Clocks", "MemoryStore", "Persistence", "Relay", "Vectors"]),
         tests(
             "JSONCoding",
             [
@@ -263,6 +272,7 @@ let package = Package(
         tests(
             "Dispatching",
             [
+                "Clocks",
                 "Dispatching", "Outbound", "Relay", "Figures", "Reactor", "Persistence", "Crypto",
                 "CSQLite",
                 "Vectors",
@@ -270,6 +280,7 @@ let package = Package(
         tests(
             "Persistence",
             [
+                "Clocks",
                 "Crypto", "CSQLite", "Encodings", "MemoryStore", "PostgreSQL", "Processes", "Reactor",
                 "Persistence",
                 "Relay", "Vectors",
@@ -277,17 +288,20 @@ let package = Package(
         tests(
             "Gateways",
             [
+                "Clocks",
                 "Encodings", "Gateways", "Outbound", "Relay", "Reactor", "Crypto", "TLS",
                 "JSONCoding", "HTTP1", "HTTP2", "Lab", "LabParts", "Client", "Vectors", "Wire",
             ]),
         tests(
             "Tor",
             [
+                "Clocks", "Vectors",
                 "Encodings", "Tor", "Reactor", "Crypto", "Lab", "LabParts", "Client", "Processes",
             ]),
         tests(
             "Doors",
             [
+                "Clocks",
                 "Encodings", "Doors", "Wire", "Relay", "Dispatching", "Persistence",
                 "Crypto",
                 "Reactor",

@@ -47,8 +47,8 @@ package final class WebSocket: StreamHandler {
     package var onPing: (@EventLoop ([UInt8]) -> Void)?
     /// Called with each answer to a ping.
     package var onPong: (@EventLoop ([UInt8]) -> Void)?
-    /// The time when anything came last, in monotonic nanoseconds.
-    package private(set) var heardAt = EventLoop.monotonicNanoseconds
+    /// The time when anything came last.
+    package private(set) var heardAt = EventLoop.now
     /// Whether the other end has said that it closes the socket: not so where the connection broke.
     package private(set) var isClosedByPeer = false
     private let stream: Stream
@@ -157,7 +157,7 @@ package final class WebSocket: StreamHandler {
     package func stream(_ stream: Stream, received bytes: RawSpan) { receive(bytes) }
 
     private func receive(_ bytes: RawSpan) {
-        heardAt = EventLoop.monotonicNanoseconds
+        heardAt = EventLoop.now
         decoder.append(bytes)
         do throws(WebSocketFault) {
             while !isOver, let message = try decoder.next() {

@@ -1,3 +1,4 @@
+import Clocks
 import Reactor
 
 /// The parts that a start has opened so far, closed by a stop at whatever point the start has come to.
@@ -40,9 +41,9 @@ final class OpenParts {
     }
 
     private func closeAll() async {
-        let began = EventLoop.monotonicNanoseconds
+        let began = EventLoop.now
         for stage in Stage.allCases {
-            let passed = Duration.nanoseconds(EventLoop.monotonicNanoseconds - began)
+            let passed = EventLoop.now - began
             let ending = parts.filter { $0.stage == stage }.map { part in Task { await part.close(passed) } }
             for part in ending { await part.value }
         }

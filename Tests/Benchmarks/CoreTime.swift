@@ -20,7 +20,7 @@ struct CoreTime {
         get throws {
             CoreTime(
                 idle: idleSeconds(in: String(decoding: try LabDirectory.read("/proc/stat"), as: UTF8.self)),
-                own: try familySeconds(of: getpid()), at: Double(EventLoop.monotonicNanoseconds) / 1e9)
+                own: try familySeconds(of: getpid()), at: Double(EventLoop.now.nanoseconds) / 1e9)
         }
     }
 

@@ -33,7 +33,7 @@ final class HTTPLoad {
             connections.append(
                 LoadingClient(try await Stream.connect(to: endpoint, deadline: .seconds(10)), self))
         }
-        startedAt = EventLoop.monotonicNanoseconds
+        startedAt = EventLoop.now.nanoseconds
         await withCheckedContinuation {
             whenDone = $0
             idle = connections
@@ -43,7 +43,7 @@ final class HTTPLoad {
                 for connection in connections { send(by: connection, dueAt: startedAt) }
             }
         }
-        report.seconds = Double(EventLoop.monotonicNanoseconds - startedAt) / 1e9
+        report.seconds = Double(EventLoop.now.nanoseconds - startedAt) / 1e9
         if request.awaitsOutcome {
             report.outcome = latencies.latency
         } else {
@@ -56,7 +56,7 @@ final class HTTPLoad {
     /// Sends what is due by now, as far as there is a connection for it. Its time runs from when it was due: a server that
     /// is late for one is late for those behind it.
     private func keepPace() {
-        let now = EventLoop.monotonicNanoseconds
+        let now = EventLoop.now.nanoseconds
         while report.sent < count, !idle.isEmpty {
             let dueAt = startedAt + Int64(report.sent) * 1_000_000_000 / Int64(rate)
             guard dueAt <= now else { break }
@@ -80,7 +80,7 @@ final class HTTPLoad {
     }
 
     func take(_ response: HTTPResponse, by client: LoadingClient) {
-        let now = EventLoop.monotonicNanoseconds
+        let now = EventLoop.now.nanoseconds
         latencies.record(nanoseconds: now - client.sentAt)
         client.sentAt = 0
         unfinished -= 1

@@ -43,12 +43,12 @@ final class PeerLoad {
             connections.append(
                 LoadingPeer(try await Stream.connect(to: endpoint, deadline: .seconds(10)), self))
         }
-        startedAt = EventLoop.monotonicNanoseconds
+        startedAt = EventLoop.now.nanoseconds
         await withCheckedContinuation {
             whenDone = $0
             if plan.rate > 0 { keepPace() } else { for peer in connections { fill(peer) } }
         }
-        report.seconds = Double(EventLoop.monotonicNanoseconds - startedAt) / 1e9
+        report.seconds = Double(EventLoop.now.nanoseconds - startedAt) / 1e9
         report.receipt = receipts.latency
         report.outcome = outcomes.latency
         for connection in connections { connection.stream.close() }
@@ -70,7 +70,7 @@ final class PeerLoad {
                 || report.sent >= plan.count - 4 * connections.count)
         report.sent += 1
         unfinished += 1
-        peer.sentAt[number] = EventLoop.monotonicNanoseconds
+        peer.sentAt[number] = EventLoop.now.nanoseconds
         peer.stream.write {
             if awaitsOutcome {
                 awaitingTemplate.append(number, to: &$0)
@@ -83,7 +83,7 @@ final class PeerLoad {
 
     /// Sends every millisecond what is due by then.
     private func keepPace() {
-        let now = EventLoop.monotonicNanoseconds
+        let now = EventLoop.now.nanoseconds
         let due = min(plan.count, Int((now - startedAt) * Int64(plan.rate) / 1_000_000_000))
         while report.sent < due { send(by: connections[report.sent % connections.count]) }
         if report.sent < plan.count { pace.start(after: .milliseconds(1)) }
@@ -93,7 +93,7 @@ final class PeerLoad {
 
     func take(_ response: MobileNotificationResponse, by peer: LoadingPeer) {
         guard let number = number(uid: response.requestUid), let sentAt = peer.sentAt[number] else { return }
-        let time = EventLoop.monotonicNanoseconds - sentAt
+        let time = EventLoop.now.nanoseconds - sentAt
         switch response.status {
         case .stored:
             report.stored += 1

@@ -35,7 +35,7 @@ final class TimedPushes {
 
     func saw(_ token: String) {
         guard let (load, time) = TimedToken.read(token) else { return }
-        counters[load, default: LatencyCounter()].record(nanoseconds: EventLoop.monotonicNanoseconds - time)
+        counters[load, default: LatencyCounter()].record(nanoseconds: EventLoop.now.nanoseconds - time)
         changed.insert(load)
     }
 

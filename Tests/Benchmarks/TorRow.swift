@@ -103,13 +103,13 @@ extension Rows {
         for _ in 0..<count {
             pings.record(nanoseconds: nanoseconds(try await peer.ping()))
             let request = request(awaitsOutcome: true)
-            let start = EventLoop.monotonicNanoseconds
+            let start = EventLoop.now.nanoseconds
             // Delivered is the only response if it comes before the notification would be stored.
             var response = try await peer.send(request)
-            receipts.record(nanoseconds: EventLoop.monotonicNanoseconds - start)
+            receipts.record(nanoseconds: EventLoop.now.nanoseconds - start)
             if response.status == .stored { response = try await peer.nextResponse(to: request.uid) }
             guard response.status == .delivered else { throw BenchError("not delivered") }
-            outcomes.record(nanoseconds: EventLoop.monotonicNanoseconds - start)
+            outcomes.record(nanoseconds: EventLoop.now.nanoseconds - start)
         }
         return Times(ping: pings.latency, receipt: receipts.latency, accepted: outcomes.latency)
     }

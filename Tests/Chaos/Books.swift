@@ -86,9 +86,9 @@ final class Books {
     /// Measures how long this process waits for a processor, until the task ends.
     func watchProcessor() async {
         while !Task.isCancelled {
-            let begun = EventLoop.monotonicNanoseconds
+            let begun = EventLoop.now.nanoseconds
             await pause(.milliseconds(20))
-            lateness = max(lateness, EventLoop.monotonicNanoseconds - begun - 20_000_000)
+            lateness = max(lateness, EventLoop.now.nanoseconds - begun - 20_000_000)
         }
     }
 
@@ -99,17 +99,17 @@ final class Books {
 
     func trying(_ uid: String, at node: String) {
         entries[uid]?.nodes.insert(node)
-        entries[uid]?.triedAt = EventLoop.monotonicNanoseconds
+        entries[uid]?.triedAt = EventLoop.now.nanoseconds
     }
 
     func nodeKilled() {
-        let now = EventLoop.monotonicNanoseconds
+        let now = EventLoop.now.nanoseconds
         nodeKills.append(now)
         isUnclear("kill", from: now, until: now)
     }
 
     func gatewayKilled() {
-        let now = EventLoop.monotonicNanoseconds
+        let now = EventLoop.now.nanoseconds
         isUnclear("kill of the gateway", from: now, until: now)
     }
 
@@ -137,7 +137,7 @@ final class Books {
 
     /// A door has given its receipt.
     func stored(_ uid: String) {
-        lastStored = EventLoop.monotonicNanoseconds
+        lastStored = EventLoop.now.nanoseconds
         entries[uid]?.storedAt = lastStored
     }
 
@@ -146,7 +146,7 @@ final class Books {
 
     /// A sender has heard a response.
     func heard(_ response: MobileNotificationResponse) {
-        let now = EventLoop.monotonicNanoseconds
+        let now = EventLoop.now.nanoseconds
         guard var entry = entries[response.requestUid], let status = response.status else {
             return violate("a response to nothing that was sent, or of no status: \(response.statusNumber)")
         }

@@ -179,16 +179,16 @@ final class ChaosWorld {
     }
 
     /// For the log.
-    func note(_ line: String) { log.append("\(EventLoop.monotonicNanoseconds) \(line)") }
+    func note(_ line: String) { log.append("\(EventLoop.now.nanoseconds) \(line)") }
 
     /// Asks it to stop.
     ///
     /// - Returns: the time that took.
     func stopNode() async -> Int64 {
-        let begun = EventLoop.monotonicNanoseconds
+        let begun = EventLoop.now.nanoseconds
         books.nodeKilled()
         let exit = await endNode(by: SIGTERM)
-        let time = EventLoop.monotonicNanoseconds - begun
+        let time = EventLoop.now.nanoseconds - begun
         if exit != .exited(0) { books.violate("stopping ended with \(exit.map { "\($0)" } ?? "nothing")") }
         if time > 10_000_000_000 { books.violate("stopping took \(time.seconds) s") }
         return time

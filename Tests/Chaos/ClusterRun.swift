@@ -51,7 +51,7 @@ final class ClusterRun {
     }
 
     func run(_ rounds: Int, of blows: [ClusterBlow]) async throws {
-        begun = EventLoop.monotonicNanoseconds
+        begun = EventLoop.now.nanoseconds
         let watch = Task { await books.watchProcessor() }
         defer { watch.cancel() }
         for node in world.nodes {
@@ -75,7 +75,7 @@ final class ClusterRun {
         nodes.removeFirst(victims.count)
         world.note("round \(number): \(blow.rawValue): \(victims.map(\.name))")
         isRoundOver = false
-        roundBegun = EventLoop.monotonicNanoseconds
+        roundBegun = EventLoop.now.nanoseconds
         let sending = Task {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for sender in senders {
@@ -88,24 +88,24 @@ final class ClusterRun {
         for node in world.nodes { node.mayEnd = mayEnd(node, by: blow, victims) }
         let outage = Duration.milliseconds(Int.random(in: 0...2000, using: &random))
         let silence = Duration.milliseconds(Int.random(in: 1000...5000, using: &random))
-        let blown = EventLoop.monotonicNanoseconds
+        let blown = EventLoop.now.nanoseconds
         var isExcused = false
         // Also where the round does not come to its end: what came twice then has the same reason.
-        defer { if !isExcused { excuse(blow, victims, from: blown, until: EventLoop.monotonicNanoseconds) } }
+        defer { if !isExcused { excuse(blow, victims, from: blown, until: EventLoop.now.nanoseconds) } }
         try await strike(blow, victims, outage: outage, silence: silence)
         try await waitForAllDevices(after: blow)
         let delivering = senders.compactMap { sender in
             sender.firstSinceBlow.flatMap { books.entries[$0]?.pushes.map(\.time).min() }
         }.max()
         if blow.lastsUntilOthersDeliver {
-            let rest = ClusterRun.pastLease - .nanoseconds(EventLoop.monotonicNanoseconds - blown)
+            let rest = ClusterRun.pastLease - .nanoseconds(EventLoop.now.nanoseconds - blown)
             if [.pause, .silenceForLong].contains(blow) { await pause(rest) }
             try await heal(blow, victims)
         }
         try await wait("all nodes have their parts after: \(blow.rawValue)") { [world] in
             try await world.isWhole()
         }
-        let whole = EventLoop.monotonicNanoseconds
+        let whole = EventLoop.now.nanoseconds
         isRoundOver = true
         try await sending.value
         excuse(blow, victims, from: blown, until: whole)
@@ -169,10 +169,10 @@ final class ClusterRun {
         case .silence:
             node.line.fallSilent()
             hit()
-            let begun = EventLoop.monotonicNanoseconds
+            let begun = EventLoop.now.nanoseconds
             await pause(silence)
             node.line.mend()
-            books.seesNothing(from: begun - ClusterRun.look, until: EventLoop.monotonicNanoseconds)
+            books.seesNothing(from: begun - ClusterRun.look, until: EventLoop.now.nanoseconds)
         case .silenceForLong:
             node.line.fallSilent()
             hit()
@@ -312,7 +312,7 @@ final class ClusterRun {
                     ])
         }
         return Table.lines(rows) + [
-            "\(books.entries.count) notifications, \(books.entries.values.count(where: \.isByDoor)) of them by POST; \(books.busy) times busy, in \((EventLoop.monotonicNanoseconds - begun).seconds) s",
+            "\(books.entries.count) notifications, \(books.entries.values.count(where: \.isByDoor)) of them by POST; \(books.busy) times busy, in \((EventLoop.now.nanoseconds - begun).seconds) s",
             "\(books.disorderedBy[Books.takenByTwo] ?? 0) out of order that two nodes had taken before the owner had looked",
             "\(lost) lost, \(twice) twice without a reason, \(outOfOrder) out of order without a reason",
         ]

@@ -54,7 +54,7 @@ private final class Gateways {
         for (simulator, name) in [(apple, "apple"), (google, "google")] + web {
             simulator.keepsBook = false
             simulator.onAccepted = { say(Gateways.line(of: $0, at: name)) }
-            simulator.onBreak = { say("broke \(name) \($0) \(EventLoop.monotonicNanoseconds)") }
+            simulator.onBreak = { say("broke \(name) \($0) \(EventLoop.now.nanoseconds)") }
         }
         apple.faults = try FaultWords(text: options.apple).script(seed: options.seed)
         google.faults = try FaultWords(text: options.google).script(seed: options.seed)
@@ -76,7 +76,7 @@ private final class Gateways {
     /// What a browser gets is sealed: the driver opens it.
     private static func line(of push: AcceptedPush, at name: String) -> String {
         let begin =
-            "push \(name) \(push.connection) \(push.isAnswered) \(EventLoop.monotonicNanoseconds) \(push.deviceToken)"
+            "push \(name) \(push.connection) \(push.isAnswered) \(EventLoop.now.nanoseconds) \(push.deviceToken)"
         if let topic = push.headers["topic"] { return "\(begin) \(topic) \(Base64.encode(push.body))" }
         let body = try? JSON(push.body)
         let message = body.flatMap(SenderWords.message) ?? "-"

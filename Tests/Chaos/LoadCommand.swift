@@ -108,7 +108,7 @@ final class LoadRun {
         var peers: [BisqPeer] = []
         for _ in 0..<max(1, count / LoadRun.framesOfOne) { peers.append(try await connect()) }
         let books = world.books
-        let begun = EventLoop.monotonicNanoseconds
+        let begun = EventLoop.now.nanoseconds
         let end = ContinuousClock.now + LoadRun.longest
         var told = 0
         var sent = 0
@@ -122,7 +122,7 @@ final class LoadRun {
         }
         for _ in 0..<min(window, count) { post(&sent, by: peers[sent % peers.count]) }
         while told < count, ContinuousClock.now < end { await pause(.milliseconds(5)) }
-        time = EventLoop.monotonicNanoseconds - begun
+        time = EventLoop.now.nanoseconds - begun
         processorTime = world.node?.processorTime ?? .zero
         if told < count { books.violate("\(count - told) were never told their end") }
         for peer in peers {

@@ -88,7 +88,7 @@ final class OutageRun {
         try await send(0..<2, by: line, until: end)
         try await waitUntilDelivered(until: end)
         let before = books.lastPush
-        begun = EventLoop.monotonicNanoseconds
+        begun = EventLoop.now.nanoseconds
         let watch = Task { await notice() }
         defer { watch.cancel() }
         if let faults = outage.faults {
@@ -99,14 +99,14 @@ final class OutageRun {
         let over = ContinuousClock.now + outage.duration
         try await send(2..<count, by: line, until: end)
         await pause(over - .now)
-        mended = EventLoop.monotonicNanoseconds
+        mended = EventLoop.now.nanoseconds
         world.gateway.setFaults(apple: .none, google: .none, seed: 1)
         if outage.faults == nil { try await world.gateway.start() }
         if outage.endsWithHangup { world.signalNode(SIGHUP) }
         while books.lastPush == before, ContinuousClock.now < end { await pause(.milliseconds(5)) }
-        firstPush = EventLoop.monotonicNanoseconds
+        firstPush = EventLoop.now.nanoseconds
         try await waitUntilDelivered(until: end)
-        drained = EventLoop.monotonicNanoseconds
+        drained = EventLoop.now.nanoseconds
         line.close()
     }
 
@@ -134,7 +134,7 @@ final class OutageRun {
         await node.wait { node in
             node.exit != nil || node.lines.dropFirst(before).contains { $0.contains("gateway.") }
         }
-        if !Task.isCancelled, node.exit == nil { noticed = EventLoop.monotonicNanoseconds }
+        if !Task.isCancelled, node.exit == nil { noticed = EventLoop.now.nanoseconds }
     }
 
     private func waitUntilDelivered(until end: ContinuousClock.Instant) async throws {

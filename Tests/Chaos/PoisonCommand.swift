@@ -106,7 +106,7 @@ final class PoisonRun {
                 world.books.accepted(
                     Books.Push(
                         id: push.message, connection: "relay.\(push.connection)", isAnswered: true,
-                        time: push.at),
+                        time: push.at.nanoseconds),
                     token: push.deviceToken, message: push.message)
             }
         }
@@ -114,7 +114,7 @@ final class PoisonRun {
             world.books.accepted(
                 Books.Push(
                     id: message.sequenceID ?? "", connection: "ntfy", isAnswered: true,
-                    time: EventLoop.monotonicNanoseconds),
+                    time: EventLoop.now.nanoseconds),
                 token: "nt1:" + message.topic, message: message.message)
         }
         for number in 0..<PoisonRun.phones / 10 {
@@ -179,7 +179,7 @@ final class PoisonRun {
             case .ntfy: "nt1:" + PoisonRun.healthy(Int.random(in: 0..<PoisonRun.topics))
             }
         let uid = try post(token, at: service)
-        if isCounted { sent[uid] = Sent(service: service, at: EventLoop.monotonicNanoseconds) }
+        if isCounted { sent[uid] = Sent(service: service, at: EventLoop.now.nanoseconds) }
     }
 
     private static func healthy(_ number: Int) -> String {

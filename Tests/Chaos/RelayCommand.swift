@@ -149,7 +149,7 @@ final class RelayRun {
         let body = String(decoding: answer.body, as: UTF8.self)
         let isTaken = form == .get ? body == "success" : body.contains(#""wasAccepted":true"#)
         if isTaken {
-            promised[message] = EventLoop.monotonicNanoseconds
+            promised[message] = EventLoop.now.nanoseconds
         } else if answer.status != 503 {
             violations.append("\(form.rawValue) was answered \(answer.status): \(body.prefix(100))")
         }
@@ -170,7 +170,7 @@ final class RelayRun {
             violations.append("\(name): \(extra) more than once, at most \(unclear) may be")
         }
         say("\(name): \(promised.count) promised, \(lost) lost, \(extra) twice of \(unclear) unclear")
-        return EventLoop.monotonicNanoseconds
+        return EventLoop.now.nanoseconds
     }
 
     // MARK: What happens
@@ -190,7 +190,7 @@ final class RelayRun {
         _ = await settle("in quiet")
         // A POST is answered when the relay has answered.
         for push in books where push.target.hasPrefix("/relay") {
-            if let at = promised[push.message] { latencies.append(push.at - at) }
+            if let at = promised[push.message] { latencies.append(push.at.nanoseconds - at) }
         }
         if let before, let after = node.processorTime {
             say("  CPU per notification: \((after - before) / (2 * count))")
@@ -283,7 +283,7 @@ final class RelayRun {
             relay(form).outage = nil
             relay(form).breakConnections()
         }
-        let over = EventLoop.monotonicNanoseconds
+        let over = EventLoop.now.nanoseconds
         let settled = await settle("outage of \(time.components.seconds) s")
         say("  all delivered \((settled - over).seconds) s after it")
     }

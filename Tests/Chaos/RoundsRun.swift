@@ -113,7 +113,7 @@ final class RoundsRun {
     }
 
     func run() async throws {
-        begun = EventLoop.monotonicNanoseconds
+        begun = EventLoop.now.nanoseconds
         try world.startNode()
         try await makeDoorSenders()
         for number in 1...rounds {
@@ -156,9 +156,9 @@ final class RoundsRun {
             }
         }
         await pause(round.instant)
-        let blown = EventLoop.monotonicNanoseconds
+        let blown = EventLoop.now.nanoseconds
         try await strike(round)
-        let healed = EventLoop.monotonicNanoseconds
+        let healed = EventLoop.now.nanoseconds
         try await sending.value
         figures[round.blow, default: Figures()].rounds += 1
         guard round.blow != .none else { return }
@@ -206,7 +206,7 @@ final class RoundsRun {
 
     /// Leaves the gateways in peace until everything stored was delivered.
     private func drain() async throws {
-        let begun = EventLoop.monotonicNanoseconds
+        let begun = EventLoop.now.nanoseconds
         world.gateway.setFaults(apple: .none, google: .none, seed: 1)
         let end = ContinuousClock.now + RoundsRun.longestDrain
         while !world.books.open.isEmpty {
@@ -216,7 +216,7 @@ final class RoundsRun {
             }
             await pause(.milliseconds(20))
         }
-        drains.append(EventLoop.monotonicNanoseconds - begun)
+        drains.append(EventLoop.now.nanoseconds - begun)
     }
 
     /// Sends each once more: everyone is told how it ended, and nothing is delivered again.
@@ -263,7 +263,7 @@ final class RoundsRun {
         let drain = Table.medianAndLongest(drains)
         table += [
             "all delivered after the last fault: median \(drain[0]), longest \(drain[1])",
-            "\(books.entries.count) notifications, \(books.entries.values.count(where: \.isByDoor)) of them by the doors for others than Bisq; \(books.busy) times busy, in \((EventLoop.monotonicNanoseconds - begun).seconds) s",
+            "\(books.entries.count) notifications, \(books.entries.values.count(where: \.isByDoor)) of them by the doors for others than Bisq; \(books.busy) times busy, in \((EventLoop.now.nanoseconds - begun).seconds) s",
             world.proxyRoute == nil
                 ? "nginx is not installed: nothing came by a proxy"
                 : "half of what came by those doors came by way of nginx",

@@ -127,11 +127,11 @@ final class TorOutageRun {
     func row(lasting: Duration) async throws -> [String] {
         // The first call to itself comes ten seconds after it was published.
         try await wait(.seconds(60)) { [unowned self] in await isWell() && lastWords.contains("answered") }
-        blowAt = EventLoop.monotonicNanoseconds
+        blowAt = EventLoop.now.nanoseconds
         let blow = Task { try await strike(lasting) }
         let watching = Task { await watch() }
         try await blow.value
-        endAt = outage.isEndedByUs ? EventLoop.monotonicNanoseconds : blowAt
+        endAt = outage.isEndedByUs ? EventLoop.now.nanoseconds : blowAt
         let client = try await network.startTor()
         let peer = try await peerIsIn(by: client)
         try await wait(TorOutageRun.patience) { [unowned self] in await isWell() }
@@ -191,7 +191,7 @@ final class TorOutageRun {
     private func watch() async {
         while !Task.isCancelled {
             let isWell = await isWell()
-            let now = EventLoop.monotonicNanoseconds
+            let now = EventLoop.now.nanoseconds
             if !isWell {
                 failedAt = failedAt ?? now
                 wellAt = nil
@@ -224,7 +224,7 @@ final class TorOutageRun {
         let plain = String(words.filter { !$0.isNumber })
         guard plain != told else { return }
         told = plain
-        if blowAt > 0 { say("  \((EventLoop.monotonicNanoseconds - blowAt).seconds) s: \(words)") }
+        if blowAt > 0 { say("  \((EventLoop.now.nanoseconds - blowAt).seconds) s: \(words)") }
     }
 
     /// When a peer that knew nothing of the node before has got an answer from it.
@@ -237,7 +237,7 @@ final class TorOutageRun {
                 deadline: .seconds(15))
             if let peer, (try? await peer.ping(deadline: .seconds(15))) != nil {
                 peer.close()
-                return EventLoop.monotonicNanoseconds
+                return EventLoop.now.nanoseconds
             }
             await pause(.milliseconds(100))
         }

@@ -33,7 +33,7 @@ private final class SmallNode: StreamHandler {
 
     func stream(_ stream: Stream, received bytes: RawSpan) {
         var turn = PeerTurn()
-        sessions[ObjectIdentifier(stream)]?.receive(bytes, at: EventLoop.monotonicNanoseconds, into: &turn)
+        sessions[ObjectIdentifier(stream)]?.receive(bytes, at: EventLoop.now, into: &turn)
         stream.write(turn.replies)
         for request in turn.requests {
             requests.append(request)

@@ -1,3 +1,4 @@
+import Clocks
 import Figures
 import Testing
 
@@ -30,10 +31,12 @@ import Testing
 
     @Test func theLongestWishIsTold() {
         var overview = LaneOverview()
-        for until: Int64 in [7, 9, 8] {
+        for until: MonotonicTime in [7, 9, 8] {
             overview.add(
                 lane, Pipeline.Queue(), LaneFigures(),
-                gateway: gateway { $0.wish = GatewayFigures.Wish(reason: "\(until)", until: until) })
+                gateway: gateway {
+                    $0.wish = GatewayFigures.Wish(reason: "\(until.nanoseconds)", until: until)
+                })
         }
         #expect(overview.gateway?.wish?.reason == "9")
     }

@@ -1,3 +1,4 @@
+import Clocks
 import Crypto
 import Dispatching
 import Foundation
@@ -271,7 +272,7 @@ import Wire
 
     @Test func theHeaviestGoFirstAndAmongThemTheLongestSilent() {
         let candidates = [(1, 5), (3, 9), (3, 4), (2, 1), (3, 7)].map {
-            Places.Candidate(heldWith: $0.0, lastHeard: Int64($0.1))
+            Places.Candidate(heldWith: $0.0, lastHeard: MonotonicTime(nanoseconds: Int64($0.1)))
         }
         #expect(Places.victims(among: candidates, count: 1) == [2])
         #expect(Places.victims(among: candidates, count: 4) == [2, 4, 1, 3])

@@ -42,7 +42,7 @@ private let settings: WebPushSettings = {
     return settings
 }()
 
-private let now = Instant(unixMilliseconds: 1_795_000_000_000, monotonicNanoseconds: 1)
+private let now = Instant(unixMilliseconds: 1_795_000_000_000, monotonic: 1)
 
 /// As the door answers it: nothing traps, and what is let in is JSON within the gateway's limit.
 private func checkRequest(_ request: HTTPRequest) {

@@ -1,3 +1,4 @@
+import Clocks
 import Glibc
 import HTTP1
 import Reactor
@@ -60,7 +61,7 @@ let longAgo = "Sun, 06 Nov 1994 08:49:37 GMT"
 func instant(minutes: Int64, wall: Int64? = nil) -> Instant {
     Instant(
         unixMilliseconds: 1_795_000_000_000 + (wall ?? minutes) * 60_000,
-        monotonicNanoseconds: minutes * 60_000_000_000)
+        monotonic: MonotonicTime(nanoseconds: minutes * 60_000_000_000))
 }
 
 func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }

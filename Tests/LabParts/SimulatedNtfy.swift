@@ -48,7 +48,7 @@ package final class SimulatedNtfy {
     private func answer(_ request: HTTPRequest) -> HTTPResponse {
         paths.append(request.path)
         if !answers.isEmpty { return answers.removeFirst() }
-        if let rate, rate.take(from: &used, at: EventLoop.monotonicNanoseconds) > 0 {
+        if let rate, rate.take(from: &used, at: EventLoop.now) > .zero {
             return error(42901, "limit reached: too many requests")
         }
         let login =

@@ -1,3 +1,4 @@
+import Clocks
 import Figures
 import Foundation
 import Testing
@@ -132,7 +133,7 @@ import Testing
     func pushingHasStoppedWhenNothingGoesForFiveMinutes(waits: Int, silent: Int, hasStopped: Bool) {
         var report = Sample.good
         report.lanes[0].oldestDueAge = .seconds(waits)
-        report.lanes[0].figures.lastJudgement = report.monotonicNow - Int64(silent) * 1_000_000_000
+        report.lanes[0].figures.lastJudgement = report.monotonicNow - .seconds(silent)
         let pushing = check(.pushing, of: report)
         #expect(pushing?.isWell == !hasStopped)
         #expect((pushing?.advice == nil) == !hasStopped)
@@ -292,7 +293,7 @@ import Testing
         report.lanes[0].gateway?.lastError = "closed by the peer"
         report.lanes[0].wishAdvice = "wait for the next day"
         report.lanes[0].gateway?.wish = GatewayFigures.Wish(
-            reason: "Ntfy42908", until: report.monotonicNow + 3_540_000_000_000)
+            reason: "Ntfy42908", until: report.monotonicNow + .seconds(3540))
         let paused = check(.lane("bisq-remote-ios"), of: report)
         #expect(paused?.state == "its push service wants nothing for 59 min: Ntfy42908")
         #expect(paused?.level == .warning && paused?.advice == "wait for the next day")

@@ -1,3 +1,4 @@
+import Clocks
 import Figures
 import QR
 import Relay
@@ -50,7 +51,8 @@ enum Sample {
         lane.figures.tokensDead = words(["Unregistered": 39])
         lane.figures.deferred = words(["ServiceUnavailable": 12, "GoAway": 4])
         lane.figures.deliveryTime = times([40_000_000, 61_000_000, 90_000_000, 310_000_000])
-        lane.figures.lastDelivery = 7_000_000_000_000 - (host == .sandbox ? 5000 : 14) * 1_000_000_000
+        lane.figures.lastDelivery =
+            MonotonicTime(nanoseconds: 7_000_000_000_000) - .seconds(host == .sandbox ? 5000 : 14)
         lane.figures.lastJudgement = lane.figures.lastDelivery
         var gateway = GatewayFigures()
         gateway.connections = 1
@@ -118,7 +120,7 @@ enum Sample {
         report.history = history
         report.phones = 3
         report.lanes[0].figures.probes = 288
-        report.lanes[0].figures.lastProbe = report.monotonicNow - 120_000_000_000
+        report.lanes[0].figures.lastProbe = report.monotonicNow - .seconds(120)
         for minutes in stride(from: 1420 as Int64, through: 0, by: -10) {
             let isOut = (300..<345).contains(minutes)
             let isSlow = (700..<720).contains(minutes)
@@ -218,7 +220,7 @@ enum Sample {
         report.lanes[0].waiting = 1412
         report.lanes[0].oldestAge = .seconds(3 * 3600)
         report.lanes[0].oldestDueAge = .seconds(3 * 3600)
-        report.lanes[0].figures.lastJudgement = report.monotonicNow - 10_800_000_000_000
+        report.lanes[0].figures.lastJudgement = report.monotonicNow - .seconds(10_800)
         report.outbox.waiting = 1412
         report.outbox.waitingBytes = 1 << 20
         report.checks =

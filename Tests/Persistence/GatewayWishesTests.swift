@@ -18,7 +18,7 @@ import Testing
     private func record(failures: Int, reason: String? = nil) -> LaneRecord {
         LaneRecord(
             writtenAt: 4, pausedAt: 3, pausedUntil: 60_000, askedUntil: 50_000, failures: failures,
-            block: reason.map { LaneBlock(reason: $0, since: 2) })
+            block: reason.map { LaneRecord.Block(reason: $0, since: 2) })
     }
 
     @Test(arguments: TestedEngine.allCases) func theyComeBackAsTheyWere(on engine: TestedEngine) async throws

@@ -1,3 +1,4 @@
+import Clocks
 import Testing
 
 @testable import Relay
@@ -7,7 +8,7 @@ import Testing
     private let one = Sample.digest("one")
     private let two = Sample.digest("two")
 
-    private mutating func pass(_ time: Duration) { now.monotonicNanoseconds += time.nanoseconds }
+    private mutating func pass(_ time: Duration) { now.monotonic = now.monotonic + time }
 
     @Test func aTokenMayBurstFiveAndThenTwoASecond() {
         var test = AdmissionTests()
@@ -71,16 +72,16 @@ import Testing
 
     @Test func afterTenMinutesASenderIsNewAgain() {
         var recent = RecentSenders()
-        let second: Int64 = 1_000_000_000
-        recent.insert(Self.friend, to: one, at: 600 * second)
-        recent.insert(Self.stranger, to: one, at: 1199 * second)
+        func second(_ number: Int64) -> MonotonicTime { MonotonicTime(nanoseconds: number * 1_000_000_000) }
+        recent.insert(Self.friend, to: one, at: second(600))
+        recent.insert(Self.stranger, to: one, at: second(1199))
         #expect(recent.contains(Self.friend, to: one) && !recent.contains(Self.friend, to: two))
-        recent.insert(Self.stranger, to: two, at: 1200 * second)
+        recent.insert(Self.stranger, to: two, at: second(1200))
         #expect(recent.contains(Self.stranger, to: one))
-        recent.insert(Self.stranger, to: two, at: 1800 * second)
+        recent.insert(Self.stranger, to: two, at: second(1800))
         #expect(!recent.contains(Self.friend, to: one))
         for number in 0..<100_000 {
-            recent.insert(SenderID(number), to: one, at: 1800 * second)
+            recent.insert(SenderID(number), to: one, at: second(1800))
         }
         #expect(!recent.contains(Self.stranger, to: two))
     }
@@ -239,12 +240,12 @@ import Testing
         for _ in 0..<5 {
             #expect(admission.admit(token: test.one, size: 1, from: Self.friend, at: test.now) == nil)
         }
-        let start = test.now.monotonicNanoseconds
+        let start = test.now.monotonic
         var times: [Int64] = []
         for _ in 0..<16 {
             #expect(admission.admit(token: test.one, size: 1, from: Self.friend, at: test.now) != nil)
             let due = admission.admitLater(token: test.one, size: 1, from: Self.friend, at: test.now)
-            times.append(((due ?? 0) - start) / 1_000_000)
+            times.append(((due ?? 0) - start).milliseconds)
         }
         #expect(times == (1...16).map { Int64($0) * 1000 })
         // A quarter of the places for one sender.

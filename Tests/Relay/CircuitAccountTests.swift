@@ -1,10 +1,12 @@
+import Clocks
 import Testing
 
 @testable import Relay
 
 /// What one circuit may use.
 @Suite struct CircuitAccountTests {
-    private let second: Int64 = 1_000_000_000
+    private let start: MonotonicTime = 0
+    private let second = Duration.seconds(1)
 
     private func account(_ change: (inout CircuitAccount.Limits) -> Void = { _ in }) -> CircuitAccount {
         var limits = CircuitAccount.Limits()
@@ -27,10 +29,10 @@ import Testing
             $0.framesPerSecond = 100
             $0.bytesPerSecond = 0
         }
-        #expect(account.spend(frames: 1000, bytes: 1 << 40, at: 5 * second) == 0)
-        #expect(account.spend(frames: 1, bytes: 0, at: 5 * second) == second / 100)
+        #expect(account.spend(frames: 1000, bytes: 1 << 40, at: start + second * 5) == .zero)
+        #expect(account.spend(frames: 1, bytes: 0, at: start + second * 5) == second / 100)
         // Within the share again: a hundred more cost a second.
-        #expect(account.spend(frames: 100, bytes: 0, at: 5 * second + second / 100) == second)
+        #expect(account.spend(frames: 100, bytes: 0, at: start + second * 5 + second / 100) == second)
     }
 
     @Test func bytesAreCountedForThemselves() {
@@ -38,10 +40,10 @@ import Testing
             $0.framesPerSecond = 1
             $0.bytesPerSecond = 1000
         }
-        #expect(account.spend(frames: 0, bytes: 10_000, at: 0) == 0)
+        #expect(account.spend(frames: 0, bytes: 10_000, at: 0) == .zero)
         #expect(account.spend(frames: 0, bytes: 500, at: 0) == second / 2)
-        #expect(account.spend(frames: 10, bytes: 0, at: 10 * second) == 0)
-        #expect(account.spend(frames: 2, bytes: 0, at: 10 * second) == 2 * second)
+        #expect(account.spend(frames: 10, bytes: 0, at: start + second * 10) == .zero)
+        #expect(account.spend(frames: 2, bytes: 0, at: start + second * 10) == second * 2)
     }
 
     @Test func withoutLimitsNothingIsTooMuch() {
@@ -52,7 +54,7 @@ import Testing
             $0.strikes = 0
         }
         for _ in 0..<10_000 { #expect(account.open(at: 0) == true) }
-        #expect(account.spend(frames: 1 << 40, bytes: 1 << 40, at: 0) == 0)
+        #expect(account.spend(frames: 1 << 40, bytes: 1 << 40, at: 0) == .zero)
         for _ in 0..<10_000 { #expect(account.strike(at: 0) == false) }
         #expect(!account.isStruckOut(at: 0))
     }
@@ -60,17 +62,17 @@ import Testing
     @Test func theLastStrikeEndsACircuitOnceAndNoConnectionIsTakenFromItForAMinute() {
         var account = account { $0.strikes = 3 }
         #expect(account.strike(at: 0) == false)
-        #expect(account.strike(at: 30 * second) == false)
-        #expect(account.open(at: 30 * second) == true)
-        #expect(account.strike(at: 60 * second) == true)
-        #expect(account.strike(at: 60 * second) == false)
-        #expect(account.open(at: 60 * second) == false)
-        #expect(account.open(at: 61 * second) == true)
+        #expect(account.strike(at: start + second * 30) == false)
+        #expect(account.open(at: start + second * 30) == true)
+        #expect(account.strike(at: start + second * 60) == true)
+        #expect(account.strike(at: start + second * 60) == false)
+        #expect(account.open(at: start + second * 60) == false)
+        #expect(account.open(at: start + second * 61) == true)
     }
 
     @Test func strikesAreForgottenAfterAMinute() {
         var account = account { $0.strikes = 2 }
-        for minute in 0..<10 as Range<Int64> { #expect(account.strike(at: minute * 61 * second) == false) }
+        for minute in 0..<10 { #expect(account.strike(at: start + second * 61 * minute) == false) }
     }
 
     @Test func whatIsUsedOrStruckIsNotForgottenWithTheLastConnection() {
@@ -80,10 +82,10 @@ import Testing
         #expect(!account.isClean(at: 0))
         _ = account.spend(frames: 5, bytes: 0, at: 0)
         account.close()
-        #expect(!account.isClean(at: 5 * second - 1))
-        #expect(account.isClean(at: 5 * second))
-        _ = account.strike(at: 5 * second)
-        #expect(!account.isClean(at: 65 * second))
-        #expect(account.isClean(at: 65 * second + 1))
+        #expect(!account.isClean(at: start + second * 5 - .nanoseconds(1)))
+        #expect(account.isClean(at: start + second * 5))
+        _ = account.strike(at: start + second * 5)
+        #expect(!account.isClean(at: start + second * 65))
+        #expect(account.isClean(at: start + second * 65 + .nanoseconds(1)))
     }
 }

@@ -1,3 +1,4 @@
+import Clocks
 import Testing
 
 @testable import Relay
@@ -9,8 +10,9 @@ import Testing
     private func answers(from offset: Int64, _ rounds: [(seconds: Int64, offset: Int64)]) -> [Bool] {
         var watch = ClockWatch(offset: offset)
         return rounds.map {
-            watch.look(offset: $0.offset, at: $0.seconds * 1_000_000_000)
-            return watch.hasStood(for: .seconds(86_400), at: $0.seconds * 1_000_000_000)
+            let time = MonotonicTime(nanoseconds: $0.seconds * 1_000_000_000)
+            watch.look(offset: $0.offset, at: time)
+            return watch.hasStood(for: .seconds(86_400), at: time)
         }
     }
 

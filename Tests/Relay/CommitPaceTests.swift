@@ -1,3 +1,4 @@
+import Clocks
 import Testing
 
 @testable import Relay
@@ -36,7 +37,7 @@ import Testing
         commits.append(.finish(sequence: 2, .delivered))
         let second = commits.schedule(at: 200, isStopping: false)
         #expect(!second)
-        #expect(commits.wakeAt == 100 + CommitPace.gathering.nanoseconds)
+        #expect(commits.wakeAt == MonotonicTime(nanoseconds: 100) + CommitPace.gathering)
         let digest = Digest(high: 1, low: 2)
         commits.lookUp(
             SubmissionDigests(token: digest, identity: digest, content: digest),
@@ -70,7 +71,7 @@ import Testing
         store(.elsewhere(room: 64), in: &commits)
         let first = commits.schedule(at: 100, isStopping: false)
         #expect(!first)
-        #expect(commits.wakeAt == 100 + CommitPace.gathering.nanoseconds)
+        #expect(commits.wakeAt == MonotonicTime(nanoseconds: 100) + CommitPace.gathering)
         store(.window, in: &commits)
         let second = commits.schedule(at: 200, isStopping: false)
         #expect(second)

@@ -1,3 +1,4 @@
+import Clocks
 import Vectors
 
 @testable import Relay
@@ -13,7 +14,7 @@ final class GatewayPlay {
     }
 
     private let node: Node
-    private let start = Sample.start.monotonicNanoseconds
+    private let start = Sample.start.monotonic
     private var submissions: [(at: Duration, phone: Int)] = []
     private var answers: [(at: Duration, handle: Pipeline.Handle, phone: Int)] = []
     /// By sequence number.
@@ -43,7 +44,7 @@ final class GatewayPlay {
         for app in apps { _ = node.pipeline.add(LaneID(app: app, host: .production)) }
     }
 
-    var time: Duration { .nanoseconds(node.now.monotonicNanoseconds - start) }
+    var time: Duration { node.now.monotonic - start }
 
     func submit(to phone: Int, at time: Duration) { submissions.append((time, phone)) }
 
@@ -53,7 +54,7 @@ final class GatewayPlay {
         var next = 0
         while true {
             let wake = node.pipeline.wakeAt
-            var due = wake == .max ? end : Duration.nanoseconds(wake - start)
+            var due = wake == .max ? end : wake - start
             if next < submissions.count { due = min(due, submissions[next].at) }
             if let answer = answers.first { due = min(due, answer.at) }
             guard due < end else { break }

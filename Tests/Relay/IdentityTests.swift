@@ -1,3 +1,4 @@
+import Clocks
 import Testing
 import Vectors
 
@@ -49,7 +50,7 @@ import Vectors
     }
 
     @Test func aTimeOfTheWallClockIsSetOnTheOther() {
-        let now = Instant(unixMilliseconds: 1000, monotonicNanoseconds: 7)
+        let now = Instant(unixMilliseconds: 1000, monotonic: 7)
         #expect(now.deadline(1001, within: 10_000) == 1_000_007)
         #expect(now.deadline(1000, within: 10_000) == 7)
         #expect(now.deadline(11_000, within: 10_000) == 10_000_000_007)
@@ -59,11 +60,11 @@ import Vectors
     @Test(arguments: [Int64.min, -1, 0, .max])
     func noTimeTraps(unixMilliseconds: Int64) {
         for present in [Int64.min, -1, 0, .max] {
-            let now = Instant(unixMilliseconds: present, monotonicNanoseconds: 0)
-            let wait = unixMilliseconds > present ? 1_000_000_000 : 0
+            let now = Instant(unixMilliseconds: present, monotonic: 0)
+            let wait: MonotonicTime = unixMilliseconds > present ? 1_000_000_000 : 0
             let deadline = now.deadline(unixMilliseconds, within: 1_000)
             #expect(
-                deadline == Int64(wait) || unixMilliseconds == 0 && present == -1 && deadline == 1_000_000)
+                deadline == wait || unixMilliseconds == 0 && present == -1 && deadline == 1_000_000)
         }
     }
 }

@@ -1,13 +1,15 @@
+import Clocks
 import Testing
 import Vectors
 
 @testable import Relay
 
-/// A lane's condition, event by event. Times are nanoseconds.
+/// A lane's condition, event by event.
 @Suite struct LaneTests {
     private let policy = RetryPolicy()
-    private static let second: Int64 = 1_000_000_000
-    private static let minute = 60 * second
+    private static let second = Duration.seconds(1)
+    private static let start: MonotonicTime = 0
+    private static let minute = start + .seconds(60)
 
     private func lane() -> Lane { Lane(id: Node.android) }
 
@@ -26,19 +28,19 @@ import Vectors
         var random = SeededRandom(state: 1)
         var lane = lane()
         lane.pause(atLeast: .seconds(10), isSure: false, at: 0, policy: policy, using: &random)
-        #expect(lane.condition == .paused(until: 10 * Self.second))
-        #expect(lane.turn(at: 6 * Self.second - 1) == nil)
-        #expect(lane.turn(at: 10 * Self.second - 1) == .probe)
+        #expect(lane.condition == .paused(until: Self.start + Self.second * 10))
+        #expect(lane.turn(at: Self.start + Self.second * 6 - .nanoseconds(1)) == nil)
+        #expect(lane.turn(at: Self.start + Self.second * 10 - .nanoseconds(1)) == .probe)
         for turn in [Lane.Turn.newest, .oldest, .newest] {
-            #expect(lane.turn(at: 10 * Self.second) == turn)
+            #expect(lane.turn(at: Self.start + Self.second * 10) == turn)
             #expect(lane.condition == .trying)
-            lane.began(at: 10 * Self.second)
+            lane.began(at: Self.start + Self.second * 10)
         }
-        #expect(lane.turn(at: 10 * Self.second) == nil)
+        #expect(lane.turn(at: Self.start + Self.second * 10) == nil)
         lane.ended()
-        _ = lane.answered(phone, at: 10 * Self.second)
+        _ = lane.answered(phone, at: Self.start + Self.second * 10)
         #expect(lane.condition == .open)
-        #expect(lane.turn(at: 10 * Self.second) == .oldest)
+        #expect(lane.turn(at: Self.start + Self.second * 10) == .oldest)
     }
 
     /// So that none of those who fail first speaks for the rest.
@@ -47,13 +49,13 @@ import Vectors
         var lane = lane()
         lane.pause(atLeast: .seconds(3600), isSure: false, at: 0, policy: policy, using: &random)
         var tries: [Int64] = []
-        var time: Int64 = 0
-        while time < 60 * Self.minute {
+        var time = Self.start
+        while time < Self.start + .seconds(3600) {
             while lane.turn(at: time) == .probe {
                 lane.began(at: time)
-                tries.append(time / Self.second)
+                tries.append(time.nanoseconds / 1_000_000_000)
             }
-            time += Self.second
+            time = time + Self.second
         }
         // The longer the gateway's wish, the rarer; and first more, since half of what is new may fail.
         let times = [6, 6, 18, 36, 72, 144, 288, 576, 1152, 2304] as [Int64]
@@ -66,18 +68,18 @@ import Vectors
         var random = SeededRandom(state: 1)
         var lane = lane()
         lane.pause(atLeast: .seconds(60), isSure: true, at: 0, policy: policy, using: &random)
-        for second in 0..<60 as Range<Int64> { #expect(lane.turn(at: second * Self.second) == nil) }
+        for second in 0..<60 { #expect(lane.turn(at: Self.start + Self.second * second) == nil) }
         #expect(lane.turn(at: Self.minute) == .newest)
     }
 
     @Test func eachTimeTwiceAsManyTry() {
         var random = SeededRandom(state: 1)
         var lane = lane()
-        var time: Int64 = 0
+        var time = Self.start
         var tries: [Int] = []
         for _ in 1...5 {
             lane.pause(atLeast: nil, isSure: false, at: time, policy: policy, using: &random)
-            time += 10 * Self.minute
+            time = time + .seconds(600)
             var count = 0
             while lane.turn(at: time) != nil {
                 lane.began(at: time)
@@ -94,7 +96,7 @@ import Vectors
         var random = SeededRandom(state: 1)
         var lane = lane()
         lane.pause(atLeast: .seconds(10), isSure: false, at: 0, policy: policy, using: &random)
-        let time = 10 * Self.second
+        let time = Self.start + Self.second * 10
         for number in 0..<3 {
             #expect(lane.turn(at: time) != nil)
             lane.began(at: time)
@@ -128,7 +130,7 @@ import Vectors
         lane.pause(atLeast: .seconds(10), isSure: true, at: 1, policy: policy, using: &random)
         #expect(lane.condition == .paused(until: Self.minute))
         lane.pause(atLeast: .seconds(60), isSure: true, at: 1, policy: policy, using: &random)
-        #expect(lane.condition == .paused(until: Self.minute + 1))
+        #expect(lane.condition == .paused(until: Self.minute + .nanoseconds(1)))
         lane.pause(atLeast: .seconds(Int64.max), isSure: true, at: 1, policy: policy, using: &random)
         #expect(lane.condition == .paused(until: 86_400_000_000_001))
     }
@@ -136,8 +138,8 @@ import Vectors
     @Test func pausesGrowToAMinuteUntilAnAnswer() {
         var random = SeededRandom(state: 5)
         var lane = lane()
-        var longest: Int64 = 0
-        var time: Int64 = 0
+        var longest = Duration.zero
+        var time = Self.start
         for _ in 0..<200 {
             lane.pause(atLeast: nil, isSure: true, at: time, policy: policy, using: &random)
             guard case .paused(let until) = lane.condition else { break }
@@ -145,11 +147,11 @@ import Vectors
             time = until
             #expect(lane.turn(at: time) != nil)
         }
-        #expect(longest == Self.minute)
+        #expect(longest == .seconds(60))
         _ = lane.answered(phone, at: time)
         lane.pause(atLeast: nil, isSure: true, at: time, policy: policy, using: &random)
         guard case .paused(let until) = lane.condition else { return #expect(Bool(false)) }
-        #expect(until - time <= 1_000_000_000)
+        #expect(until - time <= .seconds(1))
     }
 
     /// One that was on its way when others failed: the gateway works, and what it surely asked for holds.
@@ -193,8 +195,8 @@ import Vectors
                 Sample.digest("\(number)"), from: nil, witnesses: 3, begunAt: Self.minute, at: Self.minute)
             #expect(!failed.pauses)
         }
-        lane.resume(at: 2 * Self.minute)
-        #expect(lane.turn(at: 2 * Self.minute) == .newest)
+        lane.resume(at: Self.minute + .seconds(60))
+        #expect(lane.turn(at: Self.minute + .seconds(60)) == .newest)
     }
 
     @Test func newCredentialsOfAnOpenLaneChangeNothing() {
@@ -224,9 +226,9 @@ import Vectors
         var window = LaneWindow()
         window.restart(after: .seconds(5), at: 0)
         for _ in 1...5000 { window.answered() }
-        func seconds(_ count: Int64) -> Int64 { count * 1_000_000_000 }
+        func seconds(_ count: Int64) -> MonotonicTime { MonotonicTime(nanoseconds: count * 1_000_000_000) }
         #expect(window.limit(at: 0) == 3)
-        #expect(window.limit(at: seconds(7) - 1) == 3)
+        #expect(window.limit(at: seconds(7) - .nanoseconds(1)) == 3)
         #expect(window.limit(at: seconds(7)) == 6)
         #expect(window.limit(at: seconds(58)) == 768)
         #expect(window.limit(at: seconds(63)) == .max)
@@ -269,15 +271,16 @@ import Vectors
 
     /// Whoever has been wrong needs twice as many, for ten minutes.
     @Test func witnessesThatProvedWrongAreBelievedLess() {
-        let minute: Int64 = 60_000_000_000
+        let minute: MonotonicTime = 60_000_000_000
+        let eleventh: MonotonicTime = 660_000_000_000
         var suspicion = Suspicion<Digest>()
         suspicion.doubt(at: minute)
         #expect(suspicion.doubts(at: minute) == 1)
         suspicion.doubt(at: minute)
-        #expect(suspicion.doubts(at: 11 * minute - 1) == 2 && suspicion.doubts(at: 11 * minute) == 0)
+        #expect(suspicion.doubts(at: eleventh - .nanoseconds(1)) == 2 && suspicion.doubts(at: eleventh) == 0)
         for number in 0..<11 { suspicion.failed(phones[number], from: SenderID(number)) }
         #expect(!suspicion.isReason(witnesses: 3, at: minute))
-        #expect(suspicion.isReason(witnesses: 3, at: 11 * minute))
+        #expect(suspicion.isReason(witnesses: 3, at: eleventh))
         suspicion.failed(phones[11], from: SenderID(11))
         #expect(suspicion.isReason(witnesses: 3, at: minute))
     }

@@ -1,21 +1,22 @@
+import Clocks
 import Testing
 
 @testable import Relay
 
-private let second: Int64 = 1_000_000_000
+private func second(_ number: Int64) -> MonotonicTime { MonotonicTime(nanoseconds: number * 1_000_000_000) }
 
 /// A lane, and what the operator is told of it.
 private final class Watched {
     private var trouble = LaneTrouble()
 
     func news(of outcome: Outcome, at seconds: Int64...) -> [LaneTrouble.News] {
-        seconds.compactMap { trouble.note(outcome, at: $0 * second) }
+        seconds.compactMap { trouble.note(outcome, at: second($0)) }
     }
 
     /// One attempt at each of the given seconds, all in vain.
     func fails(at seconds: [Int64]) -> [LaneTrouble.News] {
         let unavailable = Outcome.deferred(Deferral(reason: "UNAVAILABLE", scope: .host))
-        return seconds.compactMap { trouble.note(unavailable, at: $0 * second) }
+        return seconds.compactMap { trouble.note(unavailable, at: second($0)) }
     }
 }
 

@@ -15,7 +15,7 @@ import Testing
     }
 
     private func holds(_ node: Node) -> Bool {
-        node.pipeline.holdsLease(at: node.now.monotonicNanoseconds)
+        node.pipeline.holdsLease(at: node.now.monotonic)
     }
 
     private func sent(_ node: Node) -> Int {

@@ -1,3 +1,4 @@
+import Clocks
 import Vectors
 
 @testable import Relay
@@ -26,7 +27,7 @@ final class Node {
     static let tight = LaneID(app: "tight", host: .production)
 
     func pass(_ time: Duration) {
-        now.monotonicNanoseconds += time.nanoseconds
+        now.monotonic = now.monotonic + time
         now.unixMilliseconds += time.milliseconds
     }
 

@@ -1,3 +1,4 @@
+import Clocks
 import Vectors
 
 @testable import Relay
@@ -13,7 +14,7 @@ final class OriginPlay {
     }
 
     private let node = Node()
-    private let start = Sample.start.monotonicNanoseconds
+    private let start = Sample.start.monotonic
     private var submissions: [(at: Duration, phone: Phone, circuit: Int?)] = []
     private var answers: [(at: Duration, handle: Pipeline.Handle, phone: Phone, lane: LaneID)] = []
     /// By sequence number.
@@ -36,7 +37,7 @@ final class OriginPlay {
         node.pipeline.start(OutboxContent(), at: node.now, clockOffset: 0)
     }
 
-    private var time: Duration { .nanoseconds(node.now.monotonicNanoseconds - start) }
+    private var time: Duration { node.now.monotonic - start }
 
     func submit(to phone: Phone, at time: Duration, by circuit: Int? = nil) {
         submissions.append((time, phone, circuit))
@@ -48,7 +49,7 @@ final class OriginPlay {
         var next = 0
         while true {
             let wake = node.pipeline.wakeAt
-            var due = wake == .max ? end : Duration.nanoseconds(wake - start)
+            var due = wake == .max ? end : wake - start
             if next < submissions.count { due = min(due, submissions[next].at) }
             let answer = answers.indices.min { answers[$0].at < answers[$1].at }
             if let answer { due = min(due, answers[answer].at) }

@@ -12,7 +12,7 @@ enum Sample {
 
     /// Day 20,000 after 1970, one hour after the machine started.
     static let start = Instant(
-        unixMilliseconds: 20_000 * 86_400_000, monotonicNanoseconds: 3_600_000_000_000)
+        unixMilliseconds: 20_000 * 86_400_000, monotonic: 3_600_000_000_000)
 
     static let deadSinceTheStart = Ending.tokenDead(
         reason: .unregistered, detail: "Token is invalid as of 2024-10-04T00:00:00.000Z")

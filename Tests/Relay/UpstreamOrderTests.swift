@@ -1,8 +1,10 @@
+import Clocks
 import Testing
 
 @testable import Relay
 
-private let second: Int64 = 1_000_000_000
+private let start: MonotonicTime = 0
+private let second = Duration.seconds(1)
 
 /// As `#expect`, for values that a `mutating` method returns: the macro takes none.
 private func expect<Value: Equatable>(
@@ -17,23 +19,23 @@ private func expect<Value: Equatable>(
         #expect(order.active == 0 && order.wakeAt == nil)
         expect(order.setAside(0, at: 0), is: true)
         #expect(order.active == 1 && order.isAside(0))
-        expect(order.setAside(1, at: second), is: true)
+        expect(order.setAside(1, at: start + second), is: true)
         #expect(order.active == 2)
         // The last one stays, whatever it says.
-        expect(order.setAside(2, at: second), is: false)
+        expect(order.setAside(2, at: start + second), is: false)
         #expect(order.active == 2)
     }
 
     @Test func itComesBackOnceAConnectionStands() {
         var order = UpstreamOrder<Int>(count: 2)
         expect(order.setAside(0, at: 0), is: true)
-        #expect(order.wakeAt == 60 * second)
-        expect(order.takeDue(at: 60 * second - 1), is: [])
+        #expect(order.wakeAt == start + second * 60)
+        expect(order.takeDue(at: start + second * 60 - .nanoseconds(1)), is: [])
         // A connection before its time is none that it was called for.
         order.connected(0)
         #expect(order.active == 1)
-        expect(order.takeDue(at: 60 * second), is: [0])
-        expect(order.takeDue(at: 61 * second), is: [])
+        expect(order.takeDue(at: start + second * 60), is: [0])
+        expect(order.takeDue(at: start + second * 61), is: [])
         #expect(order.active == 1 && order.wakeAt == nil)
         order.connected(0)
         #expect(order.active == 0 && !order.isAside(0))
@@ -41,31 +43,31 @@ private func expect<Value: Equatable>(
 
     @Test func whoFailsAgainStaysAsideForLonger() {
         var order = UpstreamOrder<Int>(count: 2)
-        var time: Int64 = 0
+        var time = start
         for seconds in [60, 120, 240, 480, 600, 600] {
             expect(order.setAside(0, at: time), is: true)
-            #expect(order.wakeAt == time + Int64(seconds) * second)
-            time += Int64(seconds) * second
+            #expect(order.wakeAt == time + second * seconds)
+            time = time + second * seconds
             expect(order.takeDue(at: time), is: [0])
         }
         order.connected(0)
         order.answered(0, 1)
         expect(order.setAside(0, for: .seconds(90), at: time), is: true)
-        #expect(order.wakeAt == time + 90 * second)
+        #expect(order.wakeAt == time + second * 90)
     }
 
     @Test func whatFailsTogetherIsOneFailure() {
         var order = UpstreamOrder<Int>(count: 2)
         for _ in 0..<4 { expect(order.setAside(0, for: .seconds(10), at: 0), is: true) }
-        #expect(order.wakeAt == 60 * second)
+        #expect(order.wakeAt == start + second * 60)
         expect(order.setAside(0, for: .seconds(90), at: 0), is: true)
-        #expect(order.wakeAt == 90 * second)
+        #expect(order.wakeAt == start + second * 90)
     }
 
     @Test func noWishIsObeyedForMoreThanADay() {
         var order = UpstreamOrder<Int>(count: 2)
         expect(order.setAside(0, for: .seconds(1_000_000_000), at: 0), is: true)
-        #expect(order.wakeAt == 86400 * second)
+        #expect(order.wakeAt == start + second * 86400)
     }
 
     private let one = NotificationID(high: 1, low: 1)

@@ -1,3 +1,4 @@
+import Clocks
 import Testing
 import Vectors
 
@@ -64,7 +65,7 @@ import Vectors
         try putOff(first, .device, .seconds(3600))
         let second = outbox.start(after: first, down: .seconds(60))
         second.pass(.seconds(3539))
-        #expect(second.next() == .wait(until: second.now.monotonicNanoseconds + 1_000_000_000))
+        #expect(second.next() == .wait(until: second.now.monotonic + .seconds(1)))
         second.pass(.seconds(1))
         guard case .load = second.next() else { return #expect(Bool(false)) }
     }
@@ -95,7 +96,7 @@ import Vectors
         second.pass(.seconds(3539))
         #expect(second.send() == nil)
         second.pass(.seconds(1))
-        #expect(second.condition() == .paused(until: second.now.monotonicNanoseconds))
+        #expect(second.condition() == .paused(until: second.now.monotonic))
         // The newest tries, and then the oldest, which is on disk only.
         #expect(second.send() != nil)
         guard case .load = second.next() else { return #expect(Bool(false)) }
@@ -109,7 +110,7 @@ import Vectors
         try putOff(first, .app, .seconds(600))
         let second = outbox.start(after: first, clock: .seconds(by))
         second.pass(.seconds(599))
-        #expect(second.next() == .wait(until: second.now.monotonicNanoseconds + 1_000_000_000))
+        #expect(second.next() == .wait(until: second.now.monotonic + .seconds(1)))
     }
 
     /// What failed is tried by few, and its senders hear what is wrong; the operator may have mended it, so at once.
@@ -124,7 +125,7 @@ import Vectors
         first.pass(.seconds(100))
         let second = outbox.start(after: first, down: .seconds(20))
         let lane = second.pipeline.lanes[second.pipeline.lane(Node.android)]
-        let since = second.now.monotonicNanoseconds - 120_000_000_000
+        let since = second.now.monotonic - .seconds(120)
         #expect(lane.block == LaneBlock(reason: "InvalidProviderToken", since: since))
         guard case .load(let sequences) = second.next() else { return #expect(Bool(false)) }
         let bodies = outbox.model.notifications(sequences)

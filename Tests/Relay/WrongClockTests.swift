@@ -1,3 +1,4 @@
+import Clocks
 import Testing
 import Vectors
 
@@ -121,7 +122,7 @@ import Vectors
         node.pipeline.hear(
             ToldTime(
                 unixMilliseconds: start + hours * Self.hour,
-                monotonicNanoseconds: Sample.start.monotonicNanoseconds), at: node.now)
+                monotonic: Sample.start.monotonic), at: node.now)
     }
 
     /// The machine was off for 25 hours, and a push service says so.
@@ -164,10 +165,10 @@ import Vectors
 
     @Test(arguments: [Int64.min, .max]) func aToldTimeBeyondAllSenseIsNoTrap(time: Int64) {
         let node = node(ahead: 25)
-        node.pipeline.hear(ToldTime(unixMilliseconds: time, monotonicNanoseconds: -1), at: node.now)
-        node.pipeline.hear(ToldTime(unixMilliseconds: time, monotonicNanoseconds: 1), at: node.now)
+        node.pipeline.hear(ToldTime(unixMilliseconds: time, monotonic: -1), at: node.now)
+        node.pipeline.hear(ToldTime(unixMilliseconds: time, monotonic: 1), at: node.now)
         node.pipeline.hear(
-            ToldTime(unixMilliseconds: time, monotonicNanoseconds: 1 << 62), at: node.now)
+            ToldTime(unixMilliseconds: time, monotonic: MonotonicTime(nanoseconds: 1 << 62)), at: node.now)
         #expect(pass(15, node).count <= 1)
     }
 }

@@ -118,7 +118,7 @@ private struct Totals {
     private var atOnce = 0
     private var late = 0
     private var healthy = 0
-    private var longestWait: Int64 = 0
+    private var longestWait: Duration = .zero
 
     mutating func add(_ world: World) {
         histories += 1
@@ -143,7 +143,7 @@ private struct Totals {
         \(delivered) delivered + \(refused) refused + \(dead) dead + \(expired) expired; \
         \(atOnce) more delivered before they were stored, \(late) stored after they went out; \
         \(repeated) taken again after an unclear answer; \(told) receipts, all true; nothing lost, nothing taken \
-        twice; \(healthy) to healthy phones of a crowd left, after \(longestWait / 1_000_000) ms at the latest; \(Canary.allCases.count) broken cores found
+        twice; \(healthy) to healthy phones of a crowd left, after \(longestWait.milliseconds) ms at the latest; \(Canary.allCases.count) broken cores found
         """
     }
 }

@@ -1,3 +1,5 @@
+import Clocks
+
 @testable import Relay
 
 /// What an outsider knows: what was accepted, how it ended, what the gateways have asked for. Kept from receipts,
@@ -6,8 +8,8 @@ struct Books {
     struct Entry {
         let notification: Notification
         let token: Digest
-        /// Monotonic nanoseconds; before this it must not end expired.
-        var deadline: Int64
+        /// The time before which it must not end expired.
+        var deadline: MonotonicTime
     }
 
     /// Accepted and not ended, by sequence number.
@@ -21,15 +23,15 @@ struct Books {
     private(set) var expired = 0
     /// In the hands of gateways, durably, and not ended.
     private(set) var kept = 0
-    /// What gateways have asked for, in monotonic nanoseconds.
+    /// What gateways have asked for.
     struct Wishes {
         /// Before which one wants nothing for a device.
-        var spared: [Digest: Int64] = [:]
+        var spared: [Digest: MonotonicTime] = [:]
         /// The same for a whole lane.
-        var paused: [LaneID: Int64] = [:]
+        var paused: [LaneID: MonotonicTime] = [:]
 
         /// - Parameter time: When the next process wants to know it.
-        func restored(_ time: (Int64) -> Int64) -> Wishes {
+        func restored(_ time: (MonotonicTime) -> MonotonicTime) -> Wishes {
             Wishes(spared: spared.mapValues(time), paused: paused.mapValues(time))
         }
     }
@@ -98,7 +100,7 @@ struct Books {
     /// The process is gone, and with it all that was not written down.
     ///
     /// - Parameter time: What a time of its clock is by that of the next process.
-    mutating func crash(_ time: (Int64) -> Int64) {
+    mutating func crash(_ time: (MonotonicTime) -> MonotonicTime) {
         wishes = written.restored(time)
         written = wishes
 
@@ -110,7 +112,7 @@ struct Books {
         failed = [:]
     }
 
-    mutating func setDeadlines(_ deadline: (Notification) -> Int64) {
+    mutating func setDeadlines(_ deadline: (Notification) -> MonotonicTime) {
         waiting = waiting.mapValues { entry in
             var entry = entry
             entry.deadline = deadline(entry.notification)
@@ -143,8 +145,8 @@ struct Books {
         failed[lane] = nil
     }
 
-    mutating func pause(_ lane: LaneID, until end: Int64) {
-        wishes.paused[lane] = max(wishes.paused[lane] ?? .min, end)
+    mutating func pause(_ lane: LaneID, until end: MonotonicTime) {
+        wishes.paused[lane] = max(wishes.paused[lane] ?? .longAgo, end)
     }
 
     private mutating func count(_ ending: Ending, _ step: Int) {

@@ -1,3 +1,4 @@
+import Clocks
 import Vectors
 
 @testable import Relay
@@ -68,9 +69,10 @@ final class ClusterNode {
     var now: Instant {
         Instant(
             unixMilliseconds: cluster.unixMilliseconds + skew,
-            monotonicNanoseconds: 1_000_000_000_000 + Int64(number) * 77_000_000_000 + time - stood)
+            monotonic: MonotonicTime(
+                nanoseconds: 1_000_000_000_000 + Int64(number) * 77_000_000_000 + time - stood))
     }
-    var clockOffset: Int64 { now.unixMilliseconds - now.monotonicNanoseconds / 1_000_000 }
+    var clockOffset: Int64 { now.unixMilliseconds - now.monotonic.nanoseconds / 1_000_000 }
 
     // MARK: From the start to the end
 
@@ -161,7 +163,7 @@ final class ClusterNode {
 
     func stop() {
         isStopping = true
-        pipeline.stop(at: now, deadline: now.monotonicNanoseconds + cluster.milliseconds(10_000))
+        pipeline.stop(at: now, deadline: now.monotonic + .nanoseconds(cluster.milliseconds(10_000)))
         carryOut()
     }
 
@@ -201,11 +203,11 @@ final class ClusterNode {
             toldAt.removeAll { $0 <= time }
             pipeline.arrivalsNotified(at: now)
         }
-        if !mustEnd, cluster.draw(10) > 0, pipeline.wakeAt <= now.monotonicNanoseconds {
+        if !mustEnd, cluster.draw(10) > 0, pipeline.wakeAt <= now.monotonic {
             pipeline.wake(at: now, clockOffset: clockOffset)
             carryOut()
         }
-        while let due = attempts.firstIndex(where: { $0.answeredAt <= time }) { answer(due) }
+        while let due = attempts.firstIndex(where: { $0.answeredAt.nanoseconds <= time }) { answer(due) }
         var stirred: [Int] = []
         pipeline.takeStirred(&stirred)
         for lane in stirred { pump(lane) }
@@ -285,7 +287,8 @@ final class ClusterNode {
             let token = World.spread(World.digest(ofToken: notification.deviceToken.text, in: id))
             let attempt = World.Attempt(
                 handle: handle, lane: id, notification: notification, token: token,
-                verdict: cluster.verdict(for: id), answeredAt: time + cluster.milliseconds(300))
+                verdict: cluster.verdict(for: id),
+                answeredAt: MonotonicTime(nanoseconds: time + cluster.milliseconds(300)))
             cluster.checkBegun(attempt, by: self)
             attempts.append(attempt)
             if attempt.verdict.isTakenOnArrival { cluster.take(attempt, in: process) }

@@ -1,3 +1,4 @@
+import Clocks
 import Vectors
 
 @testable import Relay
@@ -49,7 +50,7 @@ final class PoisonWorld {
     private var random: SeededRandom
     private var pipeline: Pipeline
     private let start = Instant(
-        unixMilliseconds: 20_000 * 86_400_000, monotonicNanoseconds: 1_000_000_000_000)
+        unixMilliseconds: 20_000 * 86_400_000, monotonic: 1_000_000_000_000)
     private var now: Instant
     /// The first of the two upstreams that ``Service/relays`` has is asked, as the gateway does it.
     private var order = UpstreamOrder<Digest>(count: 2)
@@ -121,7 +122,7 @@ final class PoisonWorld {
     }
 
     private func draw(_ count: Int) -> Int { Int.random(in: 0..<count, using: &random) }
-    private var time: Duration { .nanoseconds(now.monotonicNanoseconds - start.monotonicNanoseconds) }
+    private var time: Duration { now.monotonic - start.monotonic }
     private func fail(_ what: String) {
         if violation == nil { violation = "\(plan): after \(time), \(what)" }
     }
@@ -133,7 +134,7 @@ final class PoisonWorld {
         while violation == nil {
             let wake = pipeline.wakeAt
             var due = PoisonWorld.length
-            if wake < .max { due = min(due, .nanoseconds(wake - start.monotonicNanoseconds)) }
+            if wake < .max { due = min(due, wake - start.monotonic) }
             if next < submissions.count { due = min(due, submissions[next].at) }
             let answer = requests.indices.min { requests[$0].at < requests[$1].at }
             if let answer { due = min(due, requests[answer].at) }
@@ -155,7 +156,7 @@ final class PoisonWorld {
     private func pass(to due: Duration) {
         guard due > time else { return }
         let step = due - time
-        now.monotonicNanoseconds += step.nanoseconds
+        now.monotonic = now.monotonic + step
         now.unixMilliseconds = start.unixMilliseconds + Int64(time / .milliseconds(1))
     }
 
@@ -248,7 +249,7 @@ final class PoisonWorld {
 
     private func passOn(_ request: Request, _ outcome: Outcome) -> Outcome {
         let (index, id) = (request.upstream, request.notification.id)
-        for back in order.takeDue(at: now.monotonicNanoseconds) { order.connected(back) }
+        for back in order.takeDue(at: now.monotonic) { order.connected(back) }
         guard case .deferred(let deferral) = outcome else {
             if outcome == .accepted {
                 order.answered(index, request.token)
@@ -258,8 +259,8 @@ final class PoisonWorld {
         }
         let isBelieved = order.failed(
             index, request.token, from: request.notification.sender, witnesses: deferral.witnesses,
-            at: now.monotonicNanoseconds)
-        if isBelieved, order.setAside(index, for: deferral.retryAfter, at: now.monotonicNanoseconds) {
+            at: now.monotonic)
+        if isBelieved, order.setAside(index, for: deferral.retryAfter, at: now.monotonic) {
             order.ended(id)
         } else if !order.detour(id, from: index) {
             return outcome

@@ -58,7 +58,7 @@ import Vectors
         world.run(steps: 4000)
         print(
             "simulation: crowd of seed \(seed): \(world.healthyLeft) left, after"
-                + " \(world.longestCalmWait / 1_000_000) ms at the latest")
+                + " \(world.longestCalmWait.milliseconds) ms at the latest")
         if let violation = world.violation { Issue.record("crowd of seed \(seed), \(violation)") }
         #expect(world.healthyLeft > 1000)
     }

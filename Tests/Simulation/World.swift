@@ -1,3 +1,4 @@
+import Clocks
 import Vectors
 
 @testable import Relay
@@ -22,8 +23,8 @@ final class World {
         let notification: Notification
         let token: Digest
         let verdict: ModelGateway.Verdict
-        /// Monotonic nanoseconds, where answers have their time.
-        let answeredAt: Int64
+        /// The time of the answer, where answers have their time.
+        let answeredAt: MonotonicTime
     }
 
     let canary: Canary?
@@ -32,7 +33,7 @@ final class World {
     /// Little waits, and answers come within a window: most goes out before it is stored.
     let isQuiet: Bool
     var random: SeededRandom
-    var now = Instant(unixMilliseconds: 20_000 * 86_400_000, monotonicNanoseconds: 1_000_000_000_000)
+    var now = Instant(unixMilliseconds: 20_000 * 86_400_000, monotonic: 1_000_000_000_000)
     var pipeline: Pipeline
     var outbox = ModelOutbox()
     /// A real store that does the same; `nil`: none does.
@@ -71,7 +72,7 @@ final class World {
     var submitted: [Submission] = []
     var nextUid = 0
     /// When each submission will have lapsed, as told when it came, by its identity.
-    var deadlines: [Digest: Int64] = [:]
+    var deadlines: [Digest: MonotonicTime] = [:]
     /// What waited at the last start, in all and of one device: what was accepted is taken over beyond every limit.
     var restored = 0
     var restoredOfOne = 0
@@ -97,14 +98,14 @@ final class World {
     /// A lane that one circuit floods, and one whose service has trouble.
     var flooded: Int?
     var trouble: LaneID?
-    /// Monotonic nanoseconds at which something happened to a lane last.
-    var disturbedAt: [LaneID: Int64] = [:]
+    /// The time at which something happened to a lane last.
+    var disturbedAt: [LaneID: MonotonicTime] = [:]
     /// By sequence number.
     var healthySince: [Int64: Healthy] = [:]
     /// Healthy phones whose last request failed.
     var putOff: Set<Digest> = []
     var healthyLeft = 0
-    var longestCalmWait: Int64 = 0
+    var longestCalmWait = Duration.zero
 
     static let android = LaneID(app: "android", host: .production)
     static let lanes = [
@@ -210,16 +211,16 @@ final class World {
         if canary == .stopsWithoutStoring, atOnce.ones.values.contains(where: { !isLate($0) }) {
             pipeline.unstored = Unstored()
         }
-        pipeline.stop(at: now, deadline: now.monotonicNanoseconds + Int64(draw(10_000)) * 1_000_000)
+        pipeline.stop(at: now, deadline: now.monotonic + .milliseconds(draw(10_000)))
         checkStop()
         if violation == nil { carryOut() }
     }
 
     /// What it was when the process began.
     private var startOffset: Int64 = 0
-    /// By how many milliseconds the clock is ahead since the start, and when it is put right (monotonic nanoseconds).
+    /// By how many milliseconds the clock is ahead since the start, and when it is put right .
     var clockError: Int64 = 0
-    var rightAt = Int64.max
+    var rightAt = MonotonicTime.max
     /// Milliseconds since 1970.
     var truth: Int64 { now.unixMilliseconds - clockError }
     /// The latest that it was in this process: the clock may be set back while a commit runs.
@@ -229,7 +230,7 @@ final class World {
     /// When each was submitted, by the time that the clock told; and those that were stored.
     var submittedAt: [Digest: [Int64: (truth: Int64, lived: Int64)]] = [:]
     var storedAt: [Digest: (truth: Int64, lived: Int64)] = [:]
-    var clockOffset: Int64 { now.unixMilliseconds - now.monotonicNanoseconds / 1_000_000 }
+    var clockOffset: Int64 { now.unixMilliseconds - now.monotonic.nanoseconds / 1_000_000 }
 
     /// The process is killed. A commit that ran has happened or has not; requests on their way are answered to nobody.
     func crash() {
@@ -267,17 +268,17 @@ final class World {
         let wasDown = Duration.seconds(draw(100))
         now.unixMilliseconds += wasDown.milliseconds
         lived += wasDown.milliseconds
-        now.monotonicNanoseconds = Int64(draw(1_000_000_000))
+        now.monotonic = MonotonicTime(nanoseconds: Int64(draw(1_000_000_000)))
         startWithWrongClock()
         for lane in World.lanes { noteFault(lane) }
-        let before = end.monotonicNanoseconds
-        for sequence in healthySince.keys { healthySince[sequence]?.since -= before }
+        let before = end.monotonic
+        for sequence in healthySince.keys { healthySince[sequence]?.since.nanoseconds -= before.nanoseconds }
         books.crash { [now, startOffset, truth] wish in
             // As the clock of its start would have said it. One that was set back since prolongs nothing.
             let rest = min(
-                wish / 1_000_000 + startOffset - truth,
-                (wish - end.monotonicNanoseconds) / 1_000_000 - wasDown.milliseconds)
-            return now.monotonicNanoseconds + max(0, rest) * 1_000_000
+                wish.nanoseconds / 1_000_000 + startOffset - truth,
+                (wish - end.monotonic).milliseconds - wasDown.milliseconds)
+            return now.monotonic + .milliseconds(max(0, rest))
         }
         pipeline = scale.pipeline()
         start()
@@ -301,7 +302,7 @@ final class World {
             // Written down, but its sender never heard: it counts from now on.
             accept(sequence)
         }
-        let right = Instant(unixMilliseconds: truth, monotonicNanoseconds: now.monotonicNanoseconds)
+        let right = Instant(unixMilliseconds: truth, monotonic: now.monotonic)
         books.setDeadlines { right.deadline($0.expiresAt, within: Validator.longestLifetime.milliseconds) }
         restored = pipeline.waiting
         restoredOfOne = books.waiting.values.map { books.count(of: $0.token) }.max() ?? 0
@@ -341,7 +342,7 @@ final class World {
         {
             fail("\(sequence) is called delivered, and no gateway took it")
         }
-        if ending == .expired, now.monotonicNanoseconds < entry.deadline {
+        if ending == .expired, now.monotonic < entry.deadline {
             fail("\(sequence) expired before its time")
         }
     }

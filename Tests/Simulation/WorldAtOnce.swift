@@ -1,3 +1,4 @@
+import Clocks
 import Vectors
 
 @testable import Relay
@@ -8,8 +9,8 @@ struct AtOnce {
         let identity: Digest
         let reply: ReplyID
         let token: Digest
-        /// Monotonic nanoseconds at which it has to be on its way into the outbox.
-        let dueAt: Int64
+        /// The time at which it has to be on its way into the outbox.
+        let dueAt: MonotonicTime
     }
 
     /// Neither stored nor ended, by the number under which it went out.
@@ -58,7 +59,7 @@ extension World {
         let (identity, token) = (digests.identity, digests.token)
         let one = AtOnce.One(
             identity: identity, reply: reply, token: token,
-            dueAt: now.monotonicNanoseconds + window.nanoseconds)
+            dueAt: now.monotonic + window)
         if submission.patience == .none { fail("sent before it is stored, and nobody asked for the outcome") }
         if books.count(of: token) > 0 { fail("sent before what waits for its device") }
         atOnce.add(one, as: pipeline.unstored.lastNumber)
@@ -120,7 +121,7 @@ extension World {
 
     /// After the core has looked at the time.
     func checkWindows() {
-        for (number, one) in atOnce.ones where one.dueAt <= now.monotonicNanoseconds && !isLate(one) {
+        for (number, one) in atOnce.ones where one.dueAt <= now.monotonic && !isLate(one) {
             fail("\(number) is out, and its window has passed")
         }
     }

@@ -1,3 +1,5 @@
+import Clocks
+
 @testable import Relay
 
 /// What must hold after every step, and at the end.
@@ -87,7 +89,7 @@ extension World {
         carryOut()
         for _ in 0..<20_000 where violation == nil {
             if pipeline.waiting == 0, !isCommitAsked, commit == nil,
-                !pipeline.commits.isToBeAsked(at: .max - 1),
+                !pipeline.commits.isToBeAsked(at: MonotonicTime(nanoseconds: .max - 1)),
                 atOnce.unwritten.isEmpty
             {
                 break

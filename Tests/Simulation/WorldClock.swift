@@ -1,11 +1,13 @@
+import Clocks
+
 @testable import Relay
 
 /// A wall clock that is set, and one that is wrong.
 extension World {
     func pass(_ time: Duration) {
-        now.monotonicNanoseconds += time.nanoseconds
+        now.monotonic = now.monotonic + time
         now.unixMilliseconds += time.milliseconds
-        if now.monotonicNanoseconds >= rightAt { putClockRight() }
+        if now.monotonic >= rightAt { putClockRight() }
         lived += time.milliseconds
         latestTruth = max(latestTruth, truth)
         if draw(4) > 0 { wake() }
@@ -24,7 +26,7 @@ extension World {
         guard hasFaults, draw(3) == 0, (0..<ClockWatch.far - 60_000).contains(truth - last) else { return }
         clockError = (3_600_000 + Int64(draw(40 * 86_400)) * 1000) * (draw(3) == 0 ? -1 : 1)
         now.unixMilliseconds += clockError
-        rightAt = now.monotonicNanoseconds + Int64(draw(600)) * 1_000_000_000
+        rightAt = now.monotonic + .seconds(draw(600))
     }
 
     /// The wall clock is set, by up to forty days: not while the node doubts it, since what others tell it moves along.
@@ -43,7 +45,7 @@ extension World {
         let age = Int64(draw(2) == 0 ? draw(1000) : draw(10_800_000))
         let told = canary == .asksItsOwnClock ? now.unixMilliseconds : truth - age
         pipeline.hear(
-            ToldTime(unixMilliseconds: told, monotonicNanoseconds: now.monotonicNanoseconds), at: now)
+            ToldTime(unixMilliseconds: told, monotonic: now.monotonic), at: now)
         carryOut()
     }
 

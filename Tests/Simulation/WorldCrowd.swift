@@ -1,3 +1,5 @@
+import Clocks
+
 @testable import Relay
 
 /// Thousands of phones, each with a fate of its own; one circuit that floods; a service that has trouble. Everything
@@ -9,8 +11,7 @@ extension World {
 
     /// A healthy phone's notification that has not left yet.
     struct Healthy {
-        /// Monotonic nanoseconds.
-        var since: Int64
+        var since: MonotonicTime
         var lane: LaneID
         let token: Digest
     }
@@ -93,7 +94,7 @@ extension World {
             while !loads.isEmpty { endLoad(succeeds: true) }
             while !claims.isEmpty { endClaim(succeeds: true) }
             pump()
-            while let due = attempts.firstIndex(where: { $0.answeredAt <= now.monotonicNanoseconds }) {
+            while let due = attempts.firstIndex(where: { $0.answeredAt <= now.monotonic }) {
                 answer(due)
             }
         }
@@ -131,7 +132,7 @@ extension World {
     // MARK: Bounds
 
     /// From now on the time of a lane's phones counts.
-    func noteFault(_ lane: LaneID) { disturbedAt[lane] = now.monotonicNanoseconds }
+    func noteFault(_ lane: LaneID) { disturbedAt[lane] = now.monotonic }
 
     func noteAccepted(_ sequence: Int64, _ notification: Notification, token: Digest) {
         let sender = bringers.removeValue(forKey: notification.id.identity)
@@ -140,7 +141,7 @@ extension World {
             !putOff.contains(token)
         else { return }
         healthySince[sequence] = Healthy(
-            since: now.monotonicNanoseconds, lane: notification.lane, token: token)
+            since: now.monotonic, lane: notification.lane, token: token)
     }
 
     func noteSent(_ sequence: Int64) {
@@ -164,11 +165,11 @@ extension World {
     private func check(_ sequence: Int64, _ healthy: Healthy) {
         let (since, lane) = (healthy.since, healthy.lane)
         let faultAt = disturbedAt[lane] ?? 0
-        let isCalm = since - faultAt > World.statedAfterFault.nanoseconds
-        let waits = now.monotonicNanoseconds - max(since, faultAt)
+        let isCalm = since - faultAt > World.statedAfterFault
+        let waits = now.monotonic - max(since, faultAt)
         if isCalm { longestCalmWait = max(longestCalmWait, waits) }
-        if waits > (isCalm ? World.stated : World.statedAfterFault).nanoseconds {
-            fail("\(sequence), to a healthy phone, has waited for \(waits / 1_000_000) ms (\(isCalm))")
+        if waits > (isCalm ? World.stated : World.statedAfterFault) {
+            fail("\(sequence), to a healthy phone, has waited for \(waits.milliseconds) ms (\(isCalm))")
         }
     }
 

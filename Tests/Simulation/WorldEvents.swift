@@ -1,3 +1,5 @@
+import Clocks
+
 @testable import Relay
 
 /// What senders, outbox and gateways do.
@@ -38,7 +40,7 @@ extension World {
             &submission, standIn: ["ios", "android", ""][Int(nextUid) % 3], patience: patience, at: now)
         guard reason == nil, let id = pipeline.lane(for: submission), let lane = pipeline.lane(of: id),
             let since = pipeline.lanes[lane].block?.since,
-            now.monotonicNanoseconds - since >= patience.nanoseconds
+            now.monotonic - since >= patience
         else { return }
         fail("nobody is told that \(id) delivers nothing")
     }
@@ -211,7 +213,7 @@ extension World {
 
     /// Time has come for what the core wants to do by itself.
     func wake() {
-        if pipeline.wakeAt <= now.monotonicNanoseconds { pipeline.wake(at: now, clockOffset: clockOffset) }
+        if pipeline.wakeAt <= now.monotonic { pipeline.wake(at: now, clockOffset: clockOffset) }
         checkWindows()
         carryOut()
     }
@@ -258,10 +260,10 @@ extension World {
         let token = token ?? Digest(high: 0, low: 0)
         if notification.lane != lane { fail("\(handle.sequence) is sent by another lane") }
         if attempts.contains(where: { $0.token == token }) { fail("two of one device are under way") }
-        if now.monotonicNanoseconds < books.wishes.spared[token] ?? .min {
+        if now.monotonic < books.wishes.spared[token] ?? .longAgo {
             fail("a device is not spared")
         }
-        if now.monotonicNanoseconds < books.wishes.paused[lane] ?? .min {
+        if now.monotonic < books.wishes.paused[lane] ?? .longAgo {
             fail("\(lane) is not left in peace")
         }
         let verdict =
@@ -272,7 +274,7 @@ extension World {
                 : gateway.verdict(for: lane, using: &random)
         let attempt = Attempt(
             handle: handle, lane: lane, notification: notification, token: token, verdict: verdict,
-            answeredAt: now.monotonicNanoseconds + Int64(draw(300)) * 1_000_000)
+            answeredAt: now.monotonic + .milliseconds(draw(300)))
         if verdict.isTakenOnArrival { take(attempt) }
         attempts.append(attempt)
         if !present.contains(lane) { fail("\(lane) has no gateway") }
@@ -314,7 +316,7 @@ extension World {
         case .deferred(let deferral):
             returns[sequence] = nil
             let wish = max(.zero, min(deferral.retryAfter ?? .zero, .seconds(86400)))
-            let end = now.monotonicNanoseconds + wish.nanoseconds
+            let end = now.monotonic + wish
             switch deferral.scope {
             case .device: books.wishes.spared[attempt.token] = end
             case .host, .app:

@@ -1,3 +1,5 @@
+import Clocks
+
 @testable import Relay
 
 /// Lanes to origins: addresses name them, they come with the first notification and go when they are idle. There are more
@@ -56,7 +58,7 @@ extension World {
         if books.waiting.values.contains(where: { $0.notification.lane == id }) {
             fail("a lane goes with notifications that wait")
         }
-        if now.monotonicNanoseconds < books.wishes.paused[id] ?? .min {
+        if now.monotonic < books.wishes.paused[id] ?? .longAgo {
             fail("a lane goes in the pause that its host has asked for")
         }
         present.remove(id)

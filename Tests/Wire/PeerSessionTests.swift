@@ -1,3 +1,4 @@
+import Clocks
 import Testing
 import Vectors
 
@@ -76,7 +77,8 @@ import Vectors
     @Test func the1000thFrameInTenSecondsIsForgivenAndTheNextCloses() {
         var session = PeerSession(network: .mainnet)
         for index in 0..<1_000 {
-            let reaction = session.reaction(to: [ping], at: Int64(index) * 9_900_000)
+            let reaction = session.reaction(
+                to: [ping], at: MonotonicTime(nanoseconds: Int64(index) * 9_900_000))
             #expect(reaction.close == nil)
         }
         #expect(session.reaction(to: [ping], at: 9_901_000_000).close == .throttleExceeded)
@@ -105,7 +107,7 @@ import Vectors
         // 99 a second for five minutes: 990 in ten seconds.
         for index in 0..<29_700 {
             let now = Int64(index) * 1_000_000_000 / 99
-            #expect(session.reaction(to: [ping], at: now).close == nil)
+            #expect(session.reaction(to: [ping], at: MonotonicTime(nanoseconds: now)).close == nil)
         }
     }
 
@@ -227,7 +229,7 @@ import Vectors
             (90_000_000_000, true),
         ]
         for (time, isTooMany) in times {
-            let result = rate.exceeds(at: time)
+            let result = rate.exceeds(at: MonotonicTime(nanoseconds: time))
             #expect(result == isTooMany, "at \(time)")
         }
     }

@@ -1,3 +1,4 @@
+import Clocks
 import Wire
 
 /// Everything a stream of bytes leads to, however it was read.
@@ -12,7 +13,7 @@ struct Reaction: Equatable {
 
 extension PeerSession {
     /// Feeds the pieces one after the other at the same moment.
-    mutating func reaction(to pieces: [[UInt8]], at now: Int64 = 0) -> Reaction {
+    mutating func reaction(to pieces: [[UInt8]], at now: MonotonicTime = 0) -> Reaction {
         var turn = PeerTurn()
         var result = Reaction()
         for piece in pieces {

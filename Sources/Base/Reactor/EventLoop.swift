@@ -1,5 +1,6 @@
 import CEvent
 import CSupport
+import Clocks
 import Glibc
 import Synchronization
 
@@ -16,11 +17,15 @@ package actor EventLoop {
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    /// Nanoseconds of a clock that nobody sets, and that counts what the machine slept.
-    package nonisolated static var monotonicNanoseconds: Int64 { nanoseconds(of: CLOCK_BOOTTIME) }
+    /// The present by a clock that nobody sets, and that counts what the machine slept.
+    package nonisolated static var now: MonotonicTime {
+        MonotonicTime(nanoseconds: nanoseconds(of: CLOCK_BOOTTIME))
+    }
 
-    /// Nanoseconds of the clock by which timers run: it stands while the machine sleeps.
-    package nonisolated static var awakeNanoseconds: Int64 { nanoseconds(of: CLOCK_MONOTONIC) }
+    /// The present by the clock by which timers run: it stands while the machine sleeps.
+    package nonisolated static var awake: MonotonicTime {
+        MonotonicTime(nanoseconds: nanoseconds(of: CLOCK_MONOTONIC))
+    }
 
     /// Milliseconds since 1970, UTC.
     package nonisolated static var unixMilliseconds: Int64 {
@@ -41,12 +46,12 @@ package actor EventLoop {
 
     /// Nanoseconds for which the machine has been suspended since its start.
     package nonisolated static var sleptNanoseconds: Int64 {
-        monotonicNanoseconds - awakeNanoseconds
+        (now - awake).nanoseconds
     }
 
     /// Milliseconds of the wall clock less those of a clock that nobody sets: changes when the wall clock is set.
     package nonisolated static var wallClockOffset: Int64 {
-        unixMilliseconds - monotonicNanoseconds / 1_000_000
+        unixMilliseconds - now.nanoseconds / 1_000_000
     }
 
     /// Returns the longest turn of the loop since the last call, in nanoseconds, to within the few

@@ -1,4 +1,5 @@
 import CEvent
+import Clocks
 import Glibc
 
 /// Why a stream ended.
@@ -277,7 +278,7 @@ package final class Stream {
 
     private func waitUntilWritable() {
         // Its owner has let go of it and counts it no more: it may not live on by taking a byte now and then.
-        if closesWhenFlushed, EventLoop.monotonicNanoseconds > lingerEnd { return close() }
+        if closesWhenFlushed, EventLoop.now > lingerEnd { return close() }
         if writeEvent == nil {
             writeEvent = LoopEvent(descriptor: descriptor.number, events: EV_WRITE) { [unowned self] what in
                 if Int32(what) & EV_WRITE != 0 {
@@ -298,7 +299,7 @@ package final class Stream {
         pauseReading()
         handler = nil
         closesWhenFlushed = true
-        lingerEnd = EventLoop.monotonicNanoseconds + Stream.longestFarewell
+        lingerEnd = EventLoop.now + Stream.longestFarewell
         Stream.lingering[ObjectIdentifier(self)] = self
         flushAtEndOfTurn()
     }
@@ -324,17 +325,17 @@ package final class Stream {
         readEvent = LoopEvent(descriptor: descriptor.number, events: EV_READ | EV_PERSIST) {
             [unowned self] what in
             let buffer = Stream.readBuffer
-            let isDue = EventLoop.monotonicNanoseconds > lingerEnd
+            let isDue = EventLoop.now > lingerEnd
             let count = recv(descriptor.number, buffer.baseAddress, buffer.count, 0)
             if isDue || Int32(what) & EV_READ == 0 || count == 0 || (count < 0 && errno != EAGAIN) { close() }
         }
-        lingerEnd = EventLoop.monotonicNanoseconds + 2_000_000_000
+        lingerEnd = EventLoop.now + .seconds(2)
         readEvent.add(timeout: .seconds(2))
     }
 
-    private var lingerEnd: Int64 = 0
+    private var lingerEnd: MonotonicTime = 0
     /// The longest time for all last words together, in nanoseconds.
-    private static let longestFarewell: Int64 = 30_000_000_000
+    private static let longestFarewell = Duration.seconds(30)
 
     /// Streams whose owners have let go of them and that still have something to send.
     private static var lingering: [ObjectIdentifier: Stream] = [:]

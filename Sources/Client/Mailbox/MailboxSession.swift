@@ -1,3 +1,4 @@
+import Clocks
 import Reactor
 
 /// One connection to a mailbox: its messages one after the other, each acknowledged once it was taken.
@@ -125,7 +126,7 @@ package final class MailboxSession {
             timer?.start(after: pingInterval)
             return
         }
-        let silence = Duration.nanoseconds(EventLoop.monotonicNanoseconds - socket.heardAt)
+        let silence = EventLoop.now - socket.heardAt
         guard !isAsked || silence < patience else { return finish(.silent(after: silence)) }
         isAsked = !isAsked
         if isAsked { socket.ping() }

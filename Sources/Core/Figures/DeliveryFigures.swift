@@ -1,3 +1,5 @@
+import Clocks
+
 /// Counts of one door since the start of the process. Nothing here is about one device.
 package struct DoorFigures: Equatable, Sendable {
     package var stored = 0
@@ -38,18 +40,18 @@ package struct LaneFigures: Equatable, Sendable {
     package var tokensDead = WordCounts()
     /// Notifications for nobody, by which somebody sees whether the way works, that the gateway has refused as it should.
     package var probes = 0
-    /// Monotonic nanoseconds of the last notification for nobody; `nil`: none yet.
-    package var lastProbe: Int64?
+    /// The time of the last notification for nobody; `nil`: none yet.
+    package var lastProbe: MonotonicTime?
     /// Times that a notification was handed to the gateway.
     package var attempts = 0
     /// Attempts that have to be repeated, by reason.
     package var deferred = WordCounts()
     /// The time from the submission to the gateway's yes.
     package var deliveryTime = Histogram()
-    /// Monotonic nanoseconds of the last delivery; `nil`: none yet.
-    package var lastDelivery: Int64?
-    /// Monotonic nanoseconds of the gateway's last word on any notification; `nil`: none yet.
-    package var lastJudgement: Int64?
+    /// The time of the last delivery; `nil`: none yet.
+    package var lastDelivery: MonotonicTime?
+    /// The time of the gateway's last word on any notification; `nil`: none yet.
+    package var lastJudgement: MonotonicTime?
 
     package init() {}
 

@@ -1,3 +1,5 @@
+import Clocks
+
 /// The figures of a gateway that an operator may see: counters since the start of the process, and how it stands now.
 package struct GatewayFigures: Equatable, Sendable {
     /// Connections now open or being opened.
@@ -38,10 +40,9 @@ package struct GatewayFigures: Equatable, Sendable {
     package struct Wish: Equatable, Sendable {
         /// The gateway's word for its wish.
         package var reason: String
-        /// Monotonic nanoseconds.
-        package var until: Int64
+        package var until: MonotonicTime
 
-        package init(reason: String, until: Int64) {
+        package init(reason: String, until: MonotonicTime) {
             self.reason = reason
             self.until = until
         }

@@ -1,5 +1,8 @@
+import Clocks
+
 /// The largest of some values of the last minute, or their sum, to within ten seconds.
 package struct LastMinute: Sendable {
+    /// Nanoseconds.
     private static let span: Int64 = 10_000_000_000
     private static let spans = 7
 
@@ -9,8 +12,8 @@ package struct LastMinute: Sendable {
 
     package init() {}
 
-    /// Adds a value at a time in nanoseconds of a monotonic clock.
-    package mutating func add(_ value: Int64, at now: Int64) {
+    /// Adds a value.
+    package mutating func add(_ value: Int64, at now: MonotonicTime) {
         move(to: now)
         let index = Int(latest % Int64(Self.spans))
         maxima[index] = max(maxima[index], value)
@@ -18,18 +21,18 @@ package struct LastMinute: Sendable {
     }
 
     /// Returns the largest value; 0 if there was none.
-    package mutating func maximum(at now: Int64) -> Int64 {
+    package mutating func maximum(at now: MonotonicTime) -> Int64 {
         move(to: now)
         return maxima.max() ?? 0
     }
 
-    package mutating func sum(at now: Int64) -> Int64 {
+    package mutating func sum(at now: MonotonicTime) -> Int64 {
         move(to: now)
         return sums.reduce(0, +)
     }
 
-    private mutating func move(to now: Int64) {
-        let present = now / Self.span
+    private mutating func move(to now: MonotonicTime) {
+        let present = now.nanoseconds / Self.span
         guard present > latest else { return }
         for span in max(latest + 1, present - Int64(Self.spans) + 1)...present {
             maxima[Int(span % Int64(Self.spans))] = 0

@@ -1,5 +1,8 @@
+import Clocks
+
 /// How long something took lately: within the last half minute to minute.
 package struct RecentTimes: Equatable, Sendable {
+    /// Nanoseconds.
     private static let span: Int64 = 30_000_000_000
 
     /// The times of the present span; ``before`` has those of the one before it.
@@ -11,15 +14,15 @@ package struct RecentTimes: Equatable, Sendable {
 
     package init() {}
 
-    /// Adds a time in nanoseconds, at a moment in nanoseconds of a monotonic clock.
-    package mutating func add(_ time: Int64, at moment: Int64) {
+    /// Adds a time in nanoseconds.
+    package mutating func add(_ time: Int64, at moment: MonotonicTime) {
         move(to: moment)
         now.add(time)
         longestNow = max(longestNow, time)
     }
 
     /// Returns the median and the longest time in nanoseconds; `nil`: there was none.
-    package func figures(at moment: Int64) -> (median: Int64, longest: Int64)? {
+    package func figures(at moment: MonotonicTime) -> (median: Int64, longest: Int64)? {
         var copy = self
         copy.move(to: moment)
         var both = copy.now
@@ -27,8 +30,8 @@ package struct RecentTimes: Equatable, Sendable {
         return both.quantile(0.5).map { ($0, max(copy.longestNow, copy.longestBefore)) }
     }
 
-    private mutating func move(to moment: Int64) {
-        let span = moment / RecentTimes.span
+    private mutating func move(to moment: MonotonicTime) {
+        let span = moment.nanoseconds / RecentTimes.span
         guard span > present else { return }
         let isNext = span == present + 1
         (before, longestBefore) = isNext ? (now, longestNow) : (Histogram(), 0)

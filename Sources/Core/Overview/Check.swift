@@ -1,3 +1,4 @@
+import Clocks
 import Figures
 import Relay
 
@@ -314,7 +315,7 @@ extension Report {
         guard let wish = gateway.wish, wish.until > monotonicNow, lane.isPaused || lane.waiting > 0 else {
             return nil
         }
-        return (wish, .nanoseconds(wish.until - monotonicNow))
+        return (wish, wish.until - monotonicNow)
     }
 
     /// Returns the trouble of a gateway that may come back by itself; `nil`: there is none. One connection is

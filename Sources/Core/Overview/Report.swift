@@ -1,3 +1,4 @@
+import Clocks
 import Figures
 import Relay
 
@@ -183,8 +184,8 @@ package struct Report: Equatable, Sendable {
     package var version = ""
     /// The moment of the report in milliseconds since 1970.
     package var now: Int64 = 0
-    /// The moment of the report in nanoseconds of the monotonic clock.
-    package var monotonicNow: Int64 = 0
+    /// The moment of the report on the monotonic clock.
+    package var monotonicNow: MonotonicTime = 0
 
     package var onion = OnionReport()
     package var outbox = Outbox()
@@ -231,7 +232,7 @@ package struct Report: Equatable, Sendable {
     package init() {}
 
     /// Returns the age of a moment on the monotonic clock.
-    package func age(of time: Int64) -> Duration { .nanoseconds(max(0, monotonicNow - time)) }
+    package func age(of time: MonotonicTime) -> Duration { max(.zero, monotonicNow - time) }
     /// Returns the age of a moment in milliseconds since 1970.
     package func age(ofUnix time: Int64) -> Duration { .milliseconds(max(0, now - time)) }
     package var uptime: Duration { age(ofUnix: process.startedAt) }
@@ -246,8 +247,8 @@ package struct Report: Equatable, Sendable {
         return "the last \(Words.time(.seconds(60 * covered)))"
     }
 
-    /// The time of the last delivery by any gateway, in nanoseconds of the monotonic clock.
-    package var lastDelivery: Int64? { lanes.compactMap(\.figures.lastDelivery).max() }
+    /// The time of the last delivery by any gateway.
+    package var lastDelivery: MonotonicTime? { lanes.compactMap(\.figures.lastDelivery).max() }
 }
 
 extension History.Totals {

@@ -1,3 +1,4 @@
+import Clocks
 import Figures
 import JSONCoding
 
@@ -146,7 +147,7 @@ package enum StatusJSON {
             "paused": .bool(lane.isPaused),
             "wish": text(lane.gateway?.wish?.reason),
             "wish_left": age(
-                lane.gateway?.wish.map { .nanoseconds(max(0, $0.until - report.monotonicNow)) }),
+                lane.gateway?.wish.map { max(.zero, $0.until - report.monotonicNow) }),
             "waiting": count(lane.waiting),
             "oldest_age": age(lane.oldestAge),
             "delivered": count(figures.delivered),

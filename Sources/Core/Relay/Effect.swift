@@ -38,12 +38,11 @@ package enum Effect: Equatable, Sendable {
     /// The division of the store has changed. `shards` is the number of shards that are this node's.
     case shared(shards: Int, nodes: Int)
 
-    /// Counts the first receipt of a submission; `after` is
-    /// the number of nanoseconds since it came by a door.
-    case received(Receipt, isRepetition: Bool, door: Int, after: Int64)
-    /// Counts a submission whose first receipt was its end, before it was stored; `after` is the number of
-    /// nanoseconds since it came by a door.
-    case neverStored(door: Int, after: Int64)
+    /// Counts the first receipt of a submission, so long after it came by a door.
+    case received(Receipt, isRepetition: Bool, door: Int, after: Duration)
+    /// Counts a submission whose first receipt was its end, before it was stored, so long after it came
+    /// by a door.
+    case neverStored(door: Int, after: Duration)
     /// A gateway has refused what this sender brought, or called its device dead.
     case refused(SenderID)
     /// Counts an attempt that has to be repeated.
@@ -52,6 +51,6 @@ package enum Effect: Equatable, Sendable {
     case ended(Pipeline.End)
     /// Counts a notification that its gateway keeps.
     case kept(lane: Int)
-    /// Counts a commit; `after` is the number of nanoseconds that it took.
-    case committed(after: Int64)
+    /// Counts a commit that took so long.
+    case committed(after: Duration)
 }

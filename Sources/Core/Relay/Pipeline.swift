@@ -1,3 +1,5 @@
+import Clocks
+
 /// The core between doors and gateways: checks, admits, hands over to the outbox, decides what is sent when, what an
 /// answer means, and what each sender hears. No I/O, no clock: events come in, and the caller that brings one carries out
 /// the effects that it has (``takeEffects(into:)``).
@@ -23,8 +25,7 @@ package struct Pipeline: ~Copyable, Sendable {
         package let ending: Ending
         /// The index of its lane in ``lanes``.
         package let lane: Int
-        /// Monotonic nanoseconds.
-        package let submittedAt: Int64
+        package let submittedAt: MonotonicTime
         /// Whether the notification was for nobody, to see whether
         /// the way works, and was refused as it should be.
         package var isProbe = false
@@ -51,8 +52,7 @@ package struct Pipeline: ~Copyable, Sendable {
 
         let purpose: Purpose
         let door: Int
-        /// Monotonic nanoseconds.
-        let submittedAt: Int64
+        let submittedAt: MonotonicTime
         let awaitsOutcome: Bool
         let reply: ReplyID
     }
@@ -86,15 +86,15 @@ package struct Pipeline: ~Copyable, Sendable {
 
     // Time.
     var wallClock = WallClock()
-    var housekeepingAt = Int64.max
+    var housekeepingAt = MonotonicTime.max
     /// The time of the next look at the lanes, no later than the first of theirs.
-    var lanesWakeAt = Int64.max
+    var lanesWakeAt = MonotonicTime.max
 
     // Stopping.
     var isStopping = false
     /// Whether the outbox takes nothing more: what ends now is delivered again under the same ids.
     var isClosed = false
-    var stopAt = Int64.max
+    var stopAt = MonotonicTime.max
     var inFlight = 0
 
     /// Bytes of messages and tokens in memory.
@@ -148,11 +148,11 @@ package struct Pipeline: ~Copyable, Sendable {
     /// - Parameter clockOffset: Milliseconds of the wall clock less those of one that nobody sets.
     package mutating func start(_ content: OutboxContent, at now: Instant, clockOffset: Int64) {
         startClock(content.clock, offset: clockOffset, at: now)
-        cluster.begin(content, at: now.monotonicNanoseconds)
+        cluster.begin(content, at: now.monotonic)
         lastSequence = content.lastSequence
         if writeBehind > .zero { known = content.known }
         for backlog in content.backlog { restore(backlog, at: now) }
-        housekeepingAt = now.monotonicNanoseconds + Pipeline.housekeepingInterval.nanoseconds
+        housekeepingAt = now.monotonic + Pipeline.housekeepingInterval
         deadTokens.restore(content.deadTokens, at: now)
         restore(content.lanes, at: now)
         restore(content.wishes, at: now)
@@ -162,8 +162,8 @@ package struct Pipeline: ~Copyable, Sendable {
             let slot = delivery.insert(
                 Delivery.Entry(
                     token: row.token, lane: lane(row.lane), size: row.size,
-                    submittedAt: now.monotonicNanoseconds
-                        - max(0, now.unixMilliseconds - row.acceptedAt) * 1_000_000,
+                    submittedAt: now.monotonic
+                        - .milliseconds(max(0, now.unixMilliseconds - row.acceptedAt)),
                     deadline: late.deadline(row.expiresAt, within: Validator.longestMilliseconds),
                     attempts: row.attempts, doubtedEnd: wallClock.isDoubted ? row.expiresAt : nil,
                     isUrgent: row.isUrgent))
@@ -188,7 +188,8 @@ package struct Pipeline: ~Copyable, Sendable {
     ///
     /// - Returns: Whether lanes may have something to send (``takeStirred(_:)``), and ``wakeAt``.
     @discardableResult
-    package mutating func takeEffects(into taken: inout [Effect]) -> (hasStirred: Bool, wakeAt: Int64) {
+    package mutating func takeEffects(into taken: inout [Effect]) -> (hasStirred: Bool, wakeAt: MonotonicTime)
+    {
         if !effects.isEmpty {
             senders.effectsTaken()
             swap(&taken, &effects)
@@ -201,9 +202,9 @@ package struct Pipeline: ~Copyable, Sendable {
 
     // MARK: Time
 
-    /// Monotonic nanoseconds at which ``wake(at:clockOffset:)`` is to be called.
+    /// The time at which ``wake(at:clockOffset:)`` is to be called.
     @inline(__always)
-    package var wakeAt: Int64 {
+    package var wakeAt: MonotonicTime {
         // Two by two: Swift makes a list of more, and a copy of the core to ask it for them.
         let soon = min(min(commits.wakeAt, housekeepingAt), min(lanesWakeAt, stopAt))
         return min(soon, min(unstored.wakeAt, cluster.wakeAt))
@@ -212,7 +213,7 @@ package struct Pipeline: ~Copyable, Sendable {
     /// Does what is due now. `clockOffset` is milliseconds of
     /// the wall clock less those of one that nobody sets.
     package mutating func wake(at now: Instant, clockOffset: Int64) {
-        let time = now.monotonicNanoseconds
+        let time = now.monotonic
         wallClock.note(now)
         if unstored.wakeAt <= time { storeDue(at: now) }
         if commits.isToBeWritten(at: time) { writeRemembered(at: time) }
@@ -236,12 +237,12 @@ package struct Pipeline: ~Copyable, Sendable {
     }
 
     private mutating func keepHouse(at now: Instant, clockOffset: Int64) {
-        housekeepingAt = now.monotonicNanoseconds + Pipeline.housekeepingInterval.nanoseconds
+        housekeepingAt = now.monotonic + Pipeline.housekeepingInterval
         lookAtClock(offset: clockOffset, at: now)
         expire(at: now)
         sweep(at: now)
-        closeIdleLanes(at: now.monotonicNanoseconds)
-        takeTurns(at: now.monotonicNanoseconds)
+        closeIdleLanes(at: now.monotonic)
+        takeTurns(at: now.monotonic)
         endWishes(at: now)
         for lane in delivery.lanes.indices { claimGivenUp(lane) }
         let isTrusted = wallClock.hasStood(for: memory.identities, at: now)
@@ -249,7 +250,7 @@ package struct Pipeline: ~Copyable, Sendable {
         forget(
             acceptedBefore: isTrusted ? now.unixMilliseconds - memory.identities.milliseconds : .min,
             buriedBefore: isTrusted ? now.unixMilliseconds - memory.deadTokens.milliseconds : .min)
-        scheduleCommit(at: now.monotonicNanoseconds)
+        scheduleCommit(at: now.monotonic)
     }
 
     /// Lets identities and dead tokens go when their time is over.
@@ -262,8 +263,8 @@ package struct Pipeline: ~Copyable, Sendable {
     // MARK: Stopping
 
     /// Takes nothing more and sends nothing more. ``Effect/stopped`` comes when requests on their way and the commits
-    /// of what they brought have ended, or at the deadline (monotonic nanoseconds).
-    package mutating func stop(at now: Instant, deadline: Int64) {
+    /// of what they brought have ended, or at the deadline.
+    package mutating func stop(at now: Instant, deadline: MonotonicTime) {
         guard !isStopping else { return }
         isStopping = true
         housekeepingAt = .max
@@ -271,7 +272,7 @@ package struct Pipeline: ~Copyable, Sendable {
         cluster.stopAsking()
         stopAt = deadline
         storeAll(at: now)
-        writeRemembered(at: now.monotonicNanoseconds)
+        writeRemembered(at: now.monotonic)
         if !commits.isEmpty { askForCommit() }
         stopIfDone()
     }

@@ -1,3 +1,5 @@
+import Clocks
+
 /// Tells when a peer sends too many frames within a span of time, in constant memory (88 bytes).
 ///
 /// The span is counted in twenty slots. What is counted lies within the last 19 to 20 of them, so that whoever keeps
@@ -21,8 +23,8 @@ struct FrameRate {
     }
 
     /// Counts a frame; true if it is one too many. A clock that went back counts as one that stood still.
-    mutating func exceeds(at now: Int64) -> Bool {
-        let slot = now / slotNanoseconds
+    mutating func exceeds(at now: MonotonicTime) -> Bool {
+        let slot = now.nanoseconds / slotNanoseconds
         if slot > newest {
             for step in 1...min(slot - newest, Self.slotCount) {
                 let index = Int((newest + step) % Self.slotCount)

@@ -1,3 +1,5 @@
+import Clocks
+
 /// The node's side of one peer's connection: bytes in, replies and notifications out. Holds no socket, clock or task.
 ///
 /// A strict neighbour of Bisq 1's network, whichever side dialled: it answers a Ping with a Pong and a GetPeersRequest
@@ -75,14 +77,12 @@ package struct PeerSession {
     package var closeReason: PeerClose? { closed }
 
     /// Takes what was read and adds to `turn` what is to be done about it.
-    package mutating func receive(_ bytes: RawSpan, at monotonicNanoseconds: Int64, into turn: inout PeerTurn)
-    {
-        receive(Span<UInt8>(_bytes: bytes), at: monotonicNanoseconds, into: &turn)
+    package mutating func receive(_ bytes: RawSpan, at now: MonotonicTime, into turn: inout PeerTurn) {
+        receive(Span<UInt8>(_bytes: bytes), at: now, into: &turn)
     }
 
-    package mutating func receive(_ bytes: [UInt8], at monotonicNanoseconds: Int64, into turn: inout PeerTurn)
-    {
-        receive(bytes.span, at: monotonicNanoseconds, into: &turn)
+    package mutating func receive(_ bytes: [UInt8], at now: MonotonicTime, into turn: inout PeerTurn) {
+        receive(bytes.span, at: now, into: &turn)
     }
 
     /// Closes the session from this side: a shutdown, a deadline, too many connections.
@@ -100,7 +100,7 @@ package struct PeerSession {
         Envelope(messageVersion: messageVersion, message: message).appendFrame(to: &bytes)
     }
 
-    private mutating func receive(_ bytes: Span<UInt8>, at now: Int64, into turn: inout PeerTurn) {
+    private mutating func receive(_ bytes: Span<UInt8>, at now: MonotonicTime, into turn: inout PeerTurn) {
         var position = 0
         while closed == nil {
             do throws(FrameError) {
@@ -118,7 +118,7 @@ package struct PeerSession {
     }
 
     private mutating func handle(
-        _ bytes: Span<UInt8>, in range: Range<Int>, at now: Int64, into turn: inout PeerTurn
+        _ bytes: Span<UInt8>, in range: Range<Int>, at now: MonotonicTime, into turn: inout PeerTurn
     ) {
         guard let envelope = try? Envelope(parsing: bytes, in: range), envelope.message.isResolved else {
             return violate(.dataType, .invalidDataType, into: &turn)

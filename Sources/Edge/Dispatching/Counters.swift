@@ -1,3 +1,4 @@
+import Clocks
 import Figures
 import Reactor
 import Relay
@@ -54,24 +55,24 @@ package final class DoorCounter {
 }
 
 extension LaneFigures {
-    mutating func count(_ end: Pipeline.End, at time: Int64) {
+    mutating func count(_ end: Pipeline.End, at time: MonotonicTime) {
         guard !end.isProbe else {
             probes += 1
             lastProbe = time
             lastJudgement = time
             return
         }
-        if end.ending == .delivered { deliveryTime.add(time - end.submittedAt) }
+        if end.ending == .delivered { deliveryTime.add((time - end.submittedAt).nanoseconds) }
         count(end.ending, at: time)
     }
 
     /// Counts a notification that its gateway has, and that is not delivered yet.
-    mutating func countKept(at time: Int64) {
+    mutating func countKept(at time: MonotonicTime) {
         kept += 1
         lastJudgement = time
     }
 
-    mutating func count(_ ending: Ending, at time: Int64) {
+    mutating func count(_ ending: Ending, at time: MonotonicTime) {
         switch ending {
         case .delivered:
             delivered += 1

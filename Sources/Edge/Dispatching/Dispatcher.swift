@@ -1,3 +1,4 @@
+import Clocks
 import Encodings
 import Figures
 import Logging
@@ -56,8 +57,8 @@ package final class Dispatcher {
     private var closing: [any Gateway] = []
     private let closeSoon = EndOfTurn()
     private let alarm = Timer()
-    /// Monotonic nanoseconds; `.max`: the alarm is not set.
-    private var alarmAt = Int64.max
+    /// `.max`: the alarm is not set.
+    private var alarmAt = MonotonicTime.max
     private var stirred: [Int] = []
 
     /// The longest time for which a busy loop gathers for one commit what it has to do anyway.
@@ -116,7 +117,7 @@ package final class Dispatcher {
         case .answered(let receipt):
             door.count(
                 receipt, isProbe: receipt.isRefusal && pipeline.isOfNobody(submission.deviceToken),
-                after: EventLoop.monotonicNanoseconds - now.monotonicNanoseconds)
+                after: (EventLoop.now - now.monotonic).nanoseconds)
             reply(receipt)
             execute()
             return nil
@@ -130,7 +131,7 @@ package final class Dispatcher {
     /// Takes the ends of notifications that a gateway kept; they are written down already.
     package func keptEnded(_ ends: [KeptEnd], in lane: LaneID) {
         let lane = pipeline.lane(of: lane)
-        let now = EventLoop.monotonicNanoseconds
+        let now = EventLoop.now
         for end in ends {
             // Not its latency: that is the phone's.
             if let lane { tally.lanes[lane].count(end.ending, at: now) }
@@ -208,10 +209,10 @@ package final class Dispatcher {
         onActivity?()
     }
 
-    private func setAlarm(to time: Int64) {
+    private func setAlarm(to time: MonotonicTime) {
         alarmAt = time
         guard time < .max else { return alarm.stop() }
-        alarm.start(after: .nanoseconds(max(0, time - EventLoop.monotonicNanoseconds)))
+        alarm.start(after: max(.zero, time - EventLoop.now))
     }
 
     private func run(_ effect: Effect) {
@@ -270,7 +271,7 @@ package final class Dispatcher {
         for gateway in gateways { gateway?.stop() }
         await withCheckedContinuation { stopped in
             whenStopped.append(stopped)
-            pipeline.stop(at: .now, deadline: EventLoop.monotonicNanoseconds + deadline.nanoseconds)
+            pipeline.stop(at: .now, deadline: EventLoop.now + deadline)
             execute()
         }
         await outbox.close()

@@ -1,3 +1,4 @@
+import Clocks
 import Encodings
 import Figures
 import Relay
@@ -10,8 +11,8 @@ package struct LaneOverview: Equatable, Sendable {
     package internal(set) var gateway: GatewayFigures?
     package internal(set) var blockedReason: String?
     package internal(set) var isPaused = false
-    /// Monotonic nanoseconds at which a notification was last turned away for want of room.
-    package internal(set) var fullAt: Int64?
+    /// The time at which a notification was last turned away for want of room.
+    package internal(set) var fullAt: MonotonicTime?
 
     package init(gateway: GatewayFigures? = nil) { self.gateway = gateway }
 

@@ -35,15 +35,15 @@ struct Tally {
     mutating func count(_ effect: Effect) {
         switch effect {
         case .received(let receipt, let isRepetition, let door, let time):
-            doors[door].count(receipt, isRepetition: isRepetition, after: time)
-        case .neverStored(let door, let time): doors[door].countUnstored(after: time)
+            doors[door].count(receipt, isRepetition: isRepetition, after: time.nanoseconds)
+        case .neverStored(let door, let time): doors[door].countUnstored(after: time.nanoseconds)
         case .deferred(let reason, let lane): lanes[lane].deferred.add(reason)
-        case .ended(let end): lanes[end.lane].count(end, at: EventLoop.monotonicNanoseconds)
-        case .kept(let lane): lanes[lane].countKept(at: EventLoop.monotonicNanoseconds)
+        case .ended(let end): lanes[end.lane].count(end, at: EventLoop.now)
+        case .kept(let lane): lanes[lane].countKept(at: EventLoop.now)
         case .committed(let time):
             commits.done += 1
-            commits.time.add(time)
-            commits.recent.add(time, at: EventLoop.monotonicNanoseconds)
+            commits.time.add(time.nanoseconds)
+            commits.recent.add(time.nanoseconds, at: EventLoop.now)
         case .tell, .drop, .send, .load, .claim, .divide, .commitSoon, .stopped, .refused, .laneOpened,
             .laneClosed, .blocked, .unblocked, .trouble, .outboxFailed, .outboxRecovered, .shared:
             break

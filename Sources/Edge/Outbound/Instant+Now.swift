@@ -3,8 +3,6 @@ import Relay
 
 extension Instant {
     package static var now: Instant {
-        Instant(
-            unixMilliseconds: EventLoop.unixMilliseconds, monotonicNanoseconds: EventLoop.monotonicNanoseconds
-        )
+        Instant(unixMilliseconds: EventLoop.unixMilliseconds, monotonic: EventLoop.now)
     }
 }

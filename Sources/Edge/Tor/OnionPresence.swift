@@ -293,7 +293,7 @@ package final class OnionPresence {
     }
 
     private func mend(_ loss: OnionLoss, isTorAmiss: Bool) {
-        let now = EventLoop.monotonicNanoseconds
+        let now = EventLoop.now
         guard lossWaiter != nil, let step = mending.next(at: now, isTorAmiss: isTorAmiss) else { return }
         lose(.amiss(loss, step))
     }
@@ -343,6 +343,6 @@ package final class OnionPresence {
             !watch.selfDial.isCalling(at: .now)
         else { return }
         counted.lastClient = EventLoop.unixMilliseconds
-        counted.lastClientInstant = EventLoop.monotonicNanoseconds
+        counted.lastClientInstant = EventLoop.now
     }
 }

@@ -1,3 +1,4 @@
+import Clocks
 import Encodings
 import HTTP1
 import JSONCoding
@@ -21,8 +22,7 @@ package final class SimulatedRelay {
         package var hops: String?
         /// Counts connections from 1.
         package var connection: Int
-        /// Monotonic nanoseconds.
-        package var at: Int64
+        package var at: MonotonicTime
     }
 
     package struct Figures: Equatable, Sendable {
@@ -114,7 +114,7 @@ package final class SimulatedRelay {
             let knows = request.path == "/relay" || request.path.hasPrefix("/v1/")
             return HTTPResponse(status: knows ? 400 : 404)
         }
-        let now = EventLoop.monotonicNanoseconds
+        let now = EventLoop.now
         if countPush(of: asked.deviceToken, at: now) {
             figures.limited += 1
             return HTTPResponse(status: 429)
@@ -139,10 +139,10 @@ package final class SimulatedRelay {
     /// Counts a push of a device token.
     ///
     /// - Returns: Whether the push is over one of the rates.
-    private func countPush(of token: String, at now: Int64) -> Bool {
-        if let rate, rate.take(from: &used, at: now) > 0 { return true }
+    private func countPush(of token: String, at now: MonotonicTime) -> Bool {
+        if let rate, rate.take(from: &used, at: now) > .zero { return true }
         guard let tokenRate else { return false }
-        return tokenRate.take(from: &usedByToken[token, default: Rate.Use()], at: now) > 0
+        return tokenRate.take(from: &usedByToken[token, default: Rate.Use()], at: now) > .zero
     }
 }
 

@@ -1,4 +1,5 @@
 import Client
+import Clocks
 import Crypto
 import Encodings
 import Reactor
@@ -162,13 +163,13 @@ extension GatewaySimulator {
 /// Waits for one push.
 @EventLoop
 package final class PushWaiter {
-    private var push: (push: AcceptedPush, at: Int64)?
+    private var push: (push: AcceptedPush, at: MonotonicTime)?
     private var continuation: CheckedContinuation<Void, Never>?
     private var timer: Timer?
 
     func take(_ push: AcceptedPush) {
         guard self.push == nil else { return }
-        self.push = (push, EventLoop.monotonicNanoseconds)
+        self.push = (push, EventLoop.now)
         wake()
     }
 
@@ -178,7 +179,7 @@ package final class PushWaiter {
     }
 
     /// Waits for the push, and returns it; `nil` if none came in time.
-    package func wait(for duration: Duration) async -> (push: AcceptedPush, at: Int64)? {
+    package func wait(for duration: Duration) async -> (push: AcceptedPush, at: MonotonicTime)? {
         if push == nil {
             let timer = Timer { [unowned self] in wake() }
             timer.start(after: duration)

@@ -1,3 +1,4 @@
+import Clocks
 import Doors
 import Figures
 import Reactor
@@ -55,10 +56,10 @@ final class NodeDoors {
         (self.peers, self.listeners, self.others, self.own) = (peers, listeners, others, own)
         (circuits, room) = (site.circuits, site.room)
         circuits.onMisbehaviour = { [unowned self, unowned presence] circuit in
-            closedCircuits.add(1, at: EventLoop.monotonicNanoseconds)
+            closedCircuits.add(1, at: EventLoop.now)
             presence.closeCircuit(circuit)
         }
     }
 
-    func circuitsClosed(at now: Int64) -> Int { Int(closedCircuits.sum(at: now)) }
+    func circuitsClosed(at now: MonotonicTime) -> Int { Int(closedCircuits.sum(at: now)) }
 }

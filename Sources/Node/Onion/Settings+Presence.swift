@@ -82,7 +82,7 @@ extension OnionPresence {
     /// The time as tor knows it: no earlier than the beginning of what it knows of the network.
     var torTime: ToldTime? {
         figures.consensusFrom.map {
-            ToldTime(unixMilliseconds: $0 * 1000, monotonicNanoseconds: EventLoop.monotonicNanoseconds)
+            ToldTime(unixMilliseconds: $0 * 1000, monotonic: EventLoop.now)
         }
     }
 }

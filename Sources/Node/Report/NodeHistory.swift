@@ -1,3 +1,4 @@
+import Clocks
 import Dispatching
 import Figures
 import Logging
@@ -70,7 +71,7 @@ final class NodeHistory {
     /// Starts the timer for a reading a little before the minute's end. A reading after the end would count
     /// what came before it as the next minute's.
     private func startMinute() {
-        let rest = 60_000_000_000 - EventLoop.monotonicNanoseconds % 60_000_000_000
+        let rest = 60_000_000_000 - EventLoop.now.nanoseconds % 60_000_000_000
         timer.start(after: .nanoseconds(rest > 100_000_000 ? rest - 50_000_000 : rest + 59_950_000_000))
     }
 
@@ -96,5 +97,5 @@ final class NodeHistory {
         log.debug("node.history_not_saved", metadata: ["reason": "\(reason)"])
     }
 
-    private static var minute: Int64 { EventLoop.monotonicNanoseconds / 60_000_000_000 }
+    private static var minute: Int64 { EventLoop.now.nanoseconds / 60_000_000_000 }
 }

@@ -1,3 +1,4 @@
+import Clocks
 import Dispatching
 import Doors
 import Figures
@@ -32,7 +33,7 @@ extension RelayNode {
         var report = Report()
         report.version = programVersion
         report.now = EventLoop.unixMilliseconds
-        report.monotonicNow = EventLoop.monotonicNanoseconds
+        report.monotonicNow = EventLoop.now
         report.process = ProcessFigures.read()
         report.loop = loopWatch.figures
         report.outbox = outboxReport
@@ -67,7 +68,7 @@ extension RelayNode {
 
     /// Returns the lanes that are configured, then those for which something is left from before. Lanes to
     /// origins are reported together, as their service shows them.
-    private func laneReports(at now: Int64) -> [Report.Lane] {
+    private func laneReports(at now: MonotonicTime) -> [Report.Lane] {
         var reports = settings.apps.flatMap { app -> [Report.Lane] in
             app.settings.hosts.map { Report.Lane(app: app.name, host: $0, service: app.service.name) }
         }
@@ -88,10 +89,8 @@ extension RelayNode {
             reports[index].gateway = lane.gateway
             reports[index].figures = lane.figures
             reports[index].waiting = lane.queue.waiting
-            reports[index].oldestAge = lane.queue.oldestSubmittedAt.map { .nanoseconds(max(0, now - $0)) }
-            reports[index].oldestDueAge = lane.queue.oldestDueSubmittedAt.map {
-                .nanoseconds(max(0, now - $0))
-            }
+            reports[index].oldestAge = lane.queue.oldestSubmittedAt.map { max(.zero, now - $0) }
+            reports[index].oldestDueAge = lane.queue.oldestDueSubmittedAt.map { max(.zero, now - $0) }
             reports[index].blockedReason = lane.blockedReason
             reports[index].blockedAdvice = lane.blockedReason.flatMap {
                 advice(for: $0, of: reports[index].app)
@@ -103,7 +102,7 @@ extension RelayNode {
                 advice(for: $0, of: reports[index].app)
             }
             reports[index].isPaused = lane.isPaused
-            reports[index].fullAge = lane.fullAt.map { .nanoseconds(max(0, now - $0)) }
+            reports[index].fullAge = lane.fullAt.map { max(.zero, now - $0) }
         }
         return reports
     }

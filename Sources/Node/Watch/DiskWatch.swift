@@ -1,3 +1,4 @@
+import Clocks
 import Glibc
 import Overview
 import Reactor
@@ -8,8 +9,8 @@ final class DiskWatch {
     private let path: String
     /// Bytes left for us; `nil`: not known.
     private(set) var available: Int?
-    /// Monotonic nanoseconds of the question that is not answered yet.
-    private var askedAt: Int64?
+    /// The time of the question that is not answered yet.
+    private var askedAt: MonotonicTime?
     private let timer = Timer()
 
     private static let interval: Duration = .seconds(10)
@@ -25,10 +26,10 @@ final class DiskWatch {
     func stop() { timer.stop() }
 
     /// How long the disk has been silent; `nil`: it has answered.
-    var silence: Duration? { askedAt.map { .nanoseconds(EventLoop.monotonicNanoseconds - $0) } }
+    var silence: Duration? { askedAt.map { EventLoop.now - $0 } }
 
     private func look() {
-        askedAt = EventLoop.monotonicNanoseconds
+        askedAt = EventLoop.now
         Task { [weak self, path] in
             let available = await DiskWatch.available(at: path)
             guard let self else { return }

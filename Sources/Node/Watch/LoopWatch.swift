@@ -1,3 +1,4 @@
+import Clocks
 import Figures
 import Overview
 import Reactor
@@ -8,34 +9,34 @@ final class LoopWatch {
     private var lateness = LastMinute()
     private var turns = LastMinute()
     /// The time of the next look, by the clock of timers: who sleeps is not late.
-    private var dueAt: Int64 = 0
+    private var dueAt: MonotonicTime = 0
     private let timer = Timer()
 
-    private static let interval: Int64 = 1_000_000_000
+    private static let interval = Duration.seconds(1)
 
     init() { timer.action = { [unowned self] in look() } }
 
     func start() {
         // What the start itself took is nobody's wait.
         _ = EventLoop.takeLongestTurn()
-        startTimer(at: EventLoop.awakeNanoseconds)
+        startTimer(at: EventLoop.awake)
     }
 
     func stop() { timer.stop() }
 
-    private func startTimer(at now: Int64) {
+    private func startTimer(at now: MonotonicTime) {
         dueAt = now + LoopWatch.interval
-        timer.start(after: .nanoseconds(LoopWatch.interval))
+        timer.start(after: LoopWatch.interval)
     }
 
     private func look() {
-        let now = EventLoop.awakeNanoseconds
+        let now = EventLoop.awake
         count(at: now)
         startTimer(at: now)
     }
 
-    private func count(at now: Int64) {
-        lateness.add(now - dueAt, at: now)
+    private func count(at now: MonotonicTime) {
+        lateness.add((now - dueAt).nanoseconds, at: now)
         turns.add(EventLoop.takeLongestTurn(), at: now)
     }
 
@@ -43,7 +44,7 @@ final class LoopWatch {
     var figures: Report.Loop {
         var loop = Report.Loop()
         guard timer.isRunning else { return loop }
-        let now = EventLoop.awakeNanoseconds
+        let now = EventLoop.awake
         count(at: now)
         loop.lag = .nanoseconds(max(0, lateness.maximum(at: now)))
         loop.longestTurn = .nanoseconds(turns.maximum(at: now))

@@ -1,4 +1,5 @@
 import Client
+import Clocks
 import Lab
 import Reactor
 import Wire
@@ -20,7 +21,7 @@ extension Demo {
         var request = try BisqSender(to: phone.pairingToken).request(for: message)
         request.awaitsOutcome = true
         let waiter = server.nextPush(to: browser)
-        let sent = EventLoop.monotonicNanoseconds
+        let sent = EventLoop.now
         let receipt = try await peer.send(request)
         let receiptTime = since(sent)
         guard let (push, at) = await waiter.wait(for: .seconds(20)) else {
@@ -37,6 +38,6 @@ extension Demo {
         let shown = try phone.open(try browser.open(push))
         guard shown == message else { throw Broken(step: "\(name): the page shows something else") }
         narrator.verified("\(name): page decrypts and shows \"\(shown.title): \(shown.message)\"")
-        return Legs(receipt: receiptTime, pushed: .nanoseconds(at - sent), outcome: outcomeTime)
+        return Legs(receipt: receiptTime, pushed: at - sent, outcome: outcomeTime)
     }
 }

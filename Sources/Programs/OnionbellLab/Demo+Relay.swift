@@ -1,4 +1,5 @@
 import Client
+import Clocks
 import Lab
 import Processes
 import Reactor
@@ -32,7 +33,7 @@ extension Demo {
             message: "Your trade IgytxfRN is waiting for you.", kind: .trade, actionRequired: "", version: 1)
         let request = try BisqSender(to: phone.pairingToken).httpRequest(for: message)
         narrator.tell("Bisq 1 calls \(Demo.bisqsRelay), as ever")
-        let sent = EventLoop.monotonicNanoseconds
+        let sent = EventLoop.now
         let answer = try await HTTPExchange.answer(
             to: request, host: Demo.bisqsRelay, by: .tor(socks: socks, onion: Demo.bisqsRelay, port: 80))
         let receipt = since(sent)
@@ -48,7 +49,7 @@ extension Demo {
             throw Broken(step: "the phone shows something else")
         }
         narrator.verified("the phone decrypts and shows \"\(message.title): \(message.message)\"")
-        let pushed = Duration.nanoseconds(push.at - sent)
+        let pushed = push.at - sent
         guard await node.stop() == .exited(0) else {
             throw Broken(step: "the node did not end with status 0")
         }

@@ -1,4 +1,5 @@
 import Client
+import Clocks
 import JSONCoding
 import Lab
 import Processes
@@ -75,7 +76,7 @@ final class Demo {
         narrator.verified("the peer has both tokens (simulated for this demo)")
 
         narrator.chapter("4. A Bisq peer sends to both, over Tor")
-        let dialled = EventLoop.monotonicNanoseconds
+        let dialled = EventLoop.now
         let peer = try await BisqPeer.dial(.tor(socks: socks, onion: address, port: 9999))
         narrator.verified("connected in \(since(dialled).inWords)")
         let roundTrip = try await peer.ping()
@@ -135,7 +136,7 @@ final class Demo {
         let waiter = world.nextPush(to: phone)
         narrator.tell(
             "\(name): peer encrypts \"\(title)\" and sends \(request.message.utf8.count) characters")
-        let sent = EventLoop.monotonicNanoseconds
+        let sent = EventLoop.now
         let receipt = try await peer.send(request)
         let receiptTime = since(sent)
         guard receipt.status == .stored || receipt.status == .delivered else {
@@ -148,7 +149,7 @@ final class Demo {
         guard let (push, at) = await waiter.wait(for: .seconds(20)) else {
             throw Broken(step: "\(name): the gateway got no push")
         }
-        let pushTime = Duration.nanoseconds(at - sent)
+        let pushTime = at - sent
         let outcome = receipt.status == .delivered ? receipt : try await peer.nextResponse(to: request.uid)
         let outcomeTime = since(sent)
         guard outcome.status == .delivered else {
@@ -171,7 +172,7 @@ final class Demo {
         return encrypted
     }
 
-    func since(_ start: Int64) -> Duration { .nanoseconds(EventLoop.monotonicNanoseconds - start) }
+    func since(_ start: MonotonicTime) -> Duration { EventLoop.now - start }
 
     private func tell(_ figures: [(name: String, legs: Legs)], roundTrip: Duration, memory: Int?) {
         narrator.chapter("Figures")

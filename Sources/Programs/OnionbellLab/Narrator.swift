@@ -1,13 +1,14 @@
+import Clocks
 import Processes
 import Reactor
 
 /// Tells a story line by line, each with the time since its beginning.
 @EventLoop
 final class Narrator {
-    private let start = EventLoop.monotonicNanoseconds
+    private let start = EventLoop.now
 
     private var elapsed: String {
-        let tenths = (EventLoop.monotonicNanoseconds - start) / 100_000_000
+        let tenths = (EventLoop.now - start).nanoseconds / 100_000_000
         let text = "\(tenths / 10).\(tenths % 10) s"
         return String(repeating: " ", count: max(0, 7 - text.count)) + text
     }

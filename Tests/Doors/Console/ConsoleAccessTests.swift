@@ -1,3 +1,4 @@
+import Clocks
 import Crypto
 import HTTP1
 import Testing
@@ -11,12 +12,14 @@ import Testing
         var access = ConsoleAccess(nil)
         var attempts = ConsoleAttempts(perSecond: 1, burst: 3)
 
-        func spend(_ text: String, at now: Int64) -> Bool { access.spendLink(text, at: now) }
-        func mayTry(_ sender: Int, at now: Int64) -> Bool { attempts.take(by: sender, at: now) == 0 }
+        func spend(_ text: String, at now: MonotonicTime) -> Bool { access.spendLink(text, at: now) }
+        func mayTry(_ sender: Int, at now: MonotonicTime) -> Bool {
+            attempts.take(by: sender, at: now) == .zero
+        }
     }
 
     private let secret = [UInt8](repeating: 7, count: 20)
-    private let minute: Int64 = 60_000_000_000
+    private let quarter: MonotonicTime = 900_000_000_000
 
     private func random(_ byte: UInt8) -> [UInt8] { [UInt8](repeating: byte, count: 32) }
 
@@ -27,9 +30,9 @@ import Testing
         #expect(text.utf8.count == 27)
         #expect(!asked.spend(text + "A", at: 0))
         #expect(!asked.spend("", at: 0))
-        #expect(!asked.spend(text, at: 15 * minute))
-        #expect(asked.spend(text, at: 15 * minute - 1))
-        #expect(!asked.spend(text, at: 15 * minute - 1))
+        #expect(!asked.spend(text, at: quarter))
+        #expect(asked.spend(text, at: quarter - .nanoseconds(1)))
+        #expect(!asked.spend(text, at: quarter - .nanoseconds(1)))
         #expect(!asked.access.hasOwner)
     }
 

@@ -1,3 +1,4 @@
+import Clocks
 import Crypto
 import Reactor
 import Testing
@@ -16,11 +17,11 @@ import Testing
     }
 
     @Test func anyTextThatIsNoLinkCostsTheSame() throws {
-        let end = ConsoleAccess.linkLifetime.nanoseconds
+        let end = MonotonicTime(nanoseconds: 0) + ConsoleAccess.linkLifetime
         var accesses = [ConsoleAccess(nil), ConsoleAccess(try saved(passphrase: nil))]
         for index in accesses.indices {
             var costs: [ConsoleAccess.Work] = []
-            func refuse(_ text: String, at now: Int64) {
+            func refuse(_ text: String, at now: MonotonicTime) {
                 let before = accesses[index].work
                 let isSpent = accesses[index].spendLink(text, at: now)
                 #expect(!isSpent)
@@ -38,9 +39,9 @@ import Testing
             refuse(first, at: end)
             let second = accesses[index].makeLink(of: Array(repeating: 2, count: 20), at: 0)
             refuse(first, at: 0)
-            let isSpent = accesses[index].spendLink(second, at: end - 1)
+            let isSpent = accesses[index].spendLink(second, at: end - .nanoseconds(1))
             #expect(isSpent)
-            refuse(second, at: end - 1)
+            refuse(second, at: end - .nanoseconds(1))
             #expect(costs.count == 7)
             #expect(costs.allSatisfy { $0 == ConsoleAccess.Work(hashes: 0, digests: 1, comparisons: 1) })
         }

@@ -1,4 +1,5 @@
 import Client
+import Clocks
 import Foundation
 import HTTP1
 import Reactor
@@ -37,7 +38,7 @@ import struct Crypto.Secret
     @Test func nobodyTakesWhatIsAnothers() {
         var shares = MailboxShares(rate: 8)
         let (phone, desk) = (Digest(high: 1, low: 1), Digest(high: 1, low: 2))
-        func taken(_ owner: MailboxShares.Owner, at now: Int64 = 0) -> Int {
+        func taken(_ owner: MailboxShares.Owner, at now: MonotonicTime = 0) -> Int {
             (0..<100).count { _ in shares.take(by: owner, at: now) }
         }
         #expect(taken(.stranger) == 8)

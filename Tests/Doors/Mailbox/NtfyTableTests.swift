@@ -1,3 +1,4 @@
+import Clocks
 import HTTP1
 import JSONCoding
 import Reactor
@@ -237,27 +238,27 @@ import Testing
 
     /// An app has its endpoint before its distributor's subscription has come: a pusher is not given up for that.
     @Test func aTopicThatNobodyHasSubscribedToYetIsNotRejected() throws {
-        let hour: Int64 = 3600 * 1_000_000_000
+        func hour(_ number: Int64) -> MonotonicTime { MonotonicTime(nanoseconds: number * 3_600_000_000_000) }
         var topics = UnknownTopics()
-        func noteMissing(_ topic: Digest, by sender: Int, at time: Int64) -> Bool {
+        func noteMissing(_ topic: Digest, by sender: Int, at time: MonotonicTime) -> Bool {
             topics.noteMissing(topic, by: sender, at: time)
         }
         let topic = Digest(high: 1, low: 1)
-        #expect(!noteMissing(topic, by: 1, at: hour))
-        #expect(!noteMissing(topic, by: 2, at: 13 * hour - 1))
-        #expect(noteMissing(topic, by: 2, at: 13 * hour))
-        topics.clean(at: 14 * hour) { _ in false }
-        #expect(noteMissing(topic, by: 1, at: 14 * hour))
+        #expect(!noteMissing(topic, by: 1, at: hour(1)))
+        #expect(!noteMissing(topic, by: 2, at: hour(13) - .nanoseconds(1)))
+        #expect(noteMissing(topic, by: 2, at: hour(13)))
+        topics.clean(at: hour(14)) { _ in false }
+        #expect(noteMissing(topic, by: 1, at: hour(14)))
         // It was read meanwhile.
-        topics.clean(at: 14 * hour) { $0 == topic }
-        #expect(topics.count == 0 && !noteMissing(topic, by: 1, at: 14 * hour))
-        topics.clean(at: 38 * hour) { _ in false }
+        topics.clean(at: hour(14)) { $0 == topic }
+        #expect(topics.count == 0 && !noteMissing(topic, by: 1, at: hour(14)))
+        topics.clean(at: hour(38)) { _ in false }
         #expect(topics.count == 0, "nobody pushes to it any more")
     }
 
     @Test func aFloodOfTopicsHasItsShare() {
         var topics = UnknownTopics()
-        func noteMissing(_ topic: Digest, by sender: Int, at time: Int64) -> Bool {
+        func noteMissing(_ topic: Digest, by sender: Int, at time: MonotonicTime) -> Bool {
             topics.noteMissing(topic, by: sender, at: time)
         }
         for number in 0..<10_000 {
@@ -265,7 +266,9 @@ import Testing
         }
         #expect(topics.count == UnknownTopics.mostOfOneSender)
         #expect(!noteMissing(Digest(high: 1, low: 1), by: 8, at: 0))
-        #expect(noteMissing(Digest(high: 1, low: 1), by: 8, at: UnknownTopics.patience))
+        #expect(
+            noteMissing(
+                Digest(high: 1, low: 1), by: 8, at: MonotonicTime(nanoseconds: 0) + UnknownTopics.patience))
         for number in 0..<100_000 {
             #expect(!noteMissing(Digest(high: 3, low: UInt64(number)), by: number, at: 0))
         }

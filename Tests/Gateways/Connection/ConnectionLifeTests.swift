@@ -1,9 +1,9 @@
+import Clocks
 import Relay
 import Testing
+import Vectors
 
 @testable import Gateways
-
-private let second: Int64 = 1_000_000_000
 
 @Suite struct ConnectionLifeTests {
     private func open(needsProof: Bool = false) -> ConnectionLife {
@@ -24,7 +24,7 @@ private let second: Int64 = 1_000_000_000
         life.sent(at: 0)
         #expect(life.room(freeStreams: 999) == 0)
         #expect(!life.isFull(freeStreams: 999))
-        life.ended(wasAnswered: true, at: second)
+        life.ended(wasAnswered: true, at: .second(1))
         #expect(life.room(freeStreams: 1000) == 1)
         life.proved()
         #expect(life.room(freeStreams: 1000) == 500)
@@ -45,64 +45,64 @@ private let second: Int64 = 1_000_000_000
         life.sent(at: 0)
         life.drain()
         #expect(life.room(freeStreams: 100) == 0)
-        expect(life.check(at: second, isSpare: false), is: .wait(until: 10 * second))
-        life.ended(wasAnswered: true, at: 2 * second)
-        expect(life.check(at: 2 * second, isSpare: false), is: .end(.drained))
+        expect(life.check(at: .second(1), isSpare: false), is: .wait(until: .second(10)))
+        life.ended(wasAnswered: true, at: .second(2))
+        expect(life.check(at: .second(2), isSpare: false), is: .end(.drained))
     }
 
     @Test func oneThatNeverSpeaksIsGivenUpAfter30Seconds() {
-        var life = ConnectionLife(needsProof: false, at: 5 * second)
-        expect(life.check(at: 34 * second, isSpare: false), is: .wait(until: 35 * second))
-        expect(life.check(at: 35 * second, isSpare: false), is: .end(.setupTimeout))
+        var life = ConnectionLife(needsProof: false, at: .second(5))
+        expect(life.check(at: .second(34), isSpare: false), is: .wait(until: .second(35)))
+        expect(life.check(at: .second(35), isSpare: false), is: .end(.setupTimeout))
     }
 
     @Test func anIdleOneIsAskedForALifeSignEachMinute() {
         var life = open()
-        expect(life.check(at: 59 * second, isSpare: false), is: .wait(until: 60 * second))
-        expect(life.check(at: 60 * second, isSpare: false), is: .ping)
-        expect(life.check(at: 61 * second, isSpare: false), is: .wait(until: 70 * second))
-        life.received(at: 62 * second)
-        expect(life.check(at: 63 * second, isSpare: false), is: .wait(until: 122 * second))
+        expect(life.check(at: .second(59), isSpare: false), is: .wait(until: .second(60)))
+        expect(life.check(at: .second(60), isSpare: false), is: .ping)
+        expect(life.check(at: .second(61), isSpare: false), is: .wait(until: .second(70)))
+        life.received(at: .second(62))
+        expect(life.check(at: .second(63), isSpare: false), is: .wait(until: .second(122)))
     }
 
     @Test func aSilentOneIsGivenUp10SecondsAfterThePing() {
         var life = open()
-        expect(life.check(at: 60 * second, isSpare: false), is: .ping)
-        expect(life.check(at: 70 * second, isSpare: false), is: .end(.silent))
+        expect(life.check(at: .second(60), isSpare: false), is: .ping)
+        expect(life.check(at: .second(70), isSpare: false), is: .end(.silent))
     }
 
     @Test func aWaitingRequestMakesThePingComeSooner() {
         var life = open()
-        life.sent(at: 50 * second)
-        expect(life.check(at: 59 * second, isSpare: false), is: .wait(until: 60 * second))
-        expect(life.check(at: 60 * second, isSpare: false), is: .ping)
+        life.sent(at: .second(50))
+        expect(life.check(at: .second(59), isSpare: false), is: .wait(until: .second(60)))
+        expect(life.check(at: .second(60), isSpare: false), is: .ping)
     }
 
     @Test func oneThatTakesRequestsAndAnswersNoneIsReplaced() {
         var life = open()
-        life.sent(at: 1 * second)
-        life.sent(at: 2 * second)
-        life.ended(wasAnswered: true, at: 3 * second)
-        life.timedOut(sentAt: 2 * second)
+        life.sent(at: .second(1))
+        life.sent(at: .second(2))
+        life.ended(wasAnswered: true, at: .second(3))
+        life.timedOut(sentAt: .second(2))
         #expect(life.phase == .open)
-        life.timedOut(sentAt: 4 * second)
+        life.timedOut(sentAt: .second(4))
         #expect(life.phase == .draining)
     }
 
     /// MAX_CONCURRENT_STREAMS=0 that stays: another connection may do better.
     @Test func oneThatAllowsNothingForAMinuteGoes() {
         var life = open()
-        life.received(at: 99 * second)
+        life.received(at: .second(99))
         expect(
-            life.check(at: 100 * second, isSpare: false, starvedSince: 41 * second),
-            is: .wait(until: 159 * second))
+            life.check(at: .second(100), isSpare: false, starvedSince: .second(41)),
+            is: .wait(until: .second(159)))
         expect(
-            life.check(at: 101 * second, isSpare: false, starvedSince: nil), is: .wait(until: 159 * second))
-        expect(life.check(at: 101 * second, isSpare: false, starvedSince: 41 * second), is: .end(.starved))
-        life.sent(at: 101 * second)
+            life.check(at: .second(101), isSpare: false, starvedSince: nil), is: .wait(until: .second(159)))
+        expect(life.check(at: .second(101), isSpare: false, starvedSince: .second(41)), is: .end(.starved))
+        life.sent(at: .second(101))
         expect(
-            life.check(at: 101 * second, isSpare: false, starvedSince: 41 * second),
-            is: .wait(until: 111 * second))
+            life.check(at: .second(101), isSpare: false, starvedSince: .second(41)),
+            is: .wait(until: .second(111)))
     }
 
     /// Two failures ten seconds apart are enough, at the last moment that is too early and the first that is not. What is
@@ -118,10 +118,10 @@ private let second: Int64 = 1_000_000_000
         ] as [([(ConnectionLife.Sign, Int64)], Int64, Bool)])
     func oneThatOnlyFailsIsKnown(signs: [(ConnectionLife.Sign, Int64)], at time: Int64, onlyFails: Bool) {
         var life = open()
-        for (sign, time) in signs { life.note(sign, at: time * second) }
-        #expect(life.onlyFails(at: time * second) == onlyFails)
+        for (sign, time) in signs { life.note(sign, at: .second(time)) }
+        #expect(life.onlyFails(at: .second(time)) == onlyFails)
         life.drain()
-        #expect(!life.onlyFails(at: time * second))
+        #expect(!life.onlyFails(at: .second(time)))
     }
 
     /// Whatever form a failure has. A node's answers in the peers' protocol have no such numbers.
@@ -143,10 +143,10 @@ private let second: Int64 = 1_000_000_000
 
     @Test func aSpareOneWithNothingToDoGoesAfterTenMinutes() {
         var life = open()
-        life.received(at: 599 * second)
-        expect(life.check(at: 599 * second, isSpare: true), is: .wait(until: 659 * second))
-        expect(life.check(at: 600 * second, isSpare: false), is: .wait(until: 659 * second))
-        expect(life.check(at: 600 * second, isSpare: true), is: .end(.spare))
+        life.received(at: .second(599))
+        expect(life.check(at: .second(599), isSpare: true), is: .wait(until: .second(659)))
+        expect(life.check(at: .second(600), isSpare: false), is: .wait(until: .second(659)))
+        expect(life.check(at: .second(600), isSpare: true), is: .end(.spare))
     }
 }
 
@@ -156,20 +156,20 @@ private let second: Int64 = 1_000_000_000
     @Test mutating func afterOneThatWorkedTheNextIsOpenedAtOnce() {
         var pace = OpeningPace()
         pace.opening(at: 0)
-        pace.ended(answers: 1, openedAt: 0, at: second, using: &random)
-        #expect(pace.nextOpening(at: second) == second)
-        pace.opening(at: second)
-        pace.ended(answers: 0, openedAt: second, at: 61 * second, using: &random)
-        #expect(pace.nextOpening(at: 61 * second) == 61 * second)
+        pace.ended(answers: 1, openedAt: 0, at: .second(1), using: &random)
+        #expect(pace.nextOpening(at: .second(1)) == .second(1))
+        pace.opening(at: .second(1))
+        pace.ended(answers: 0, openedAt: .second(1), at: .second(61), using: &random)
+        #expect(pace.nextOpening(at: .second(61)) == .second(61))
     }
 
     @Test mutating func failuresWaitLongerAndLongerUpToAMinute() {
         var pace = OpeningPace()
-        var time: Int64 = 0
-        for bound in [1, 2, 4, 8, 16, 32, 64, 120, 120] as [Int64] {
+        var time: MonotonicTime = 0
+        for bound in [1, 2, 4, 8, 16, 32, 64, 120, 120] {
             pace.ended(answers: 0, openedAt: time, at: time, using: &random)
             let next = pace.nextOpening(at: time)
-            #expect((bound * second / 4...bound * second / 2).contains(next - time))
+            #expect((.milliseconds(bound * 250) ... .milliseconds(bound * 500)).contains(next - time))
             time = next
         }
         pace.reset(at: time)
@@ -180,8 +180,8 @@ private let second: Int64 = 1_000_000_000
     @Test func oneThatOnlyFailsIsReplacedOnceAMinute() {
         var pace = OpeningPace()
         expect(pace.takeReplacement(at: 0), is: true)
-        expect(pace.takeReplacement(at: 60 * second - 1), is: false)
-        expect(pace.takeReplacement(at: 60 * second), is: true)
+        expect(pace.takeReplacement(at: .second(60) - .nanoseconds(1)), is: false)
+        expect(pace.takeReplacement(at: .second(60)), is: true)
     }
 
     @Test mutating func aStormOfOpeningsIsSlowedDown() {
@@ -191,11 +191,11 @@ private let second: Int64 = 1_000_000_000
             pace.opening(at: 0)
             pace.ended(answers: 9, openedAt: 0, at: 0, using: &random)
         }
-        #expect(pace.nextOpening(at: 0) == second)
-        #expect(pace.nextOpening(at: second) == second)
-        pace.opening(at: second)
-        #expect(pace.nextOpening(at: second) == 2 * second)
-        #expect(pace.nextOpening(at: 9 * second) == 9 * second)
+        #expect(pace.nextOpening(at: 0) == .second(1))
+        #expect(pace.nextOpening(at: .second(1)) == .second(1))
+        pace.opening(at: .second(1))
+        #expect(pace.nextOpening(at: .second(1)) == .second(2))
+        #expect(pace.nextOpening(at: .second(9)) == .second(9))
     }
 }
 
@@ -210,12 +210,12 @@ private let second: Int64 = 1_000_000_000
         expect(wished.asked(deferral("b", .seconds(99), .device), at: 0), is: nil)
         #expect(wished.wish == nil)
         expect(wished.asked(deferral("day", .seconds(3600)), at: 0), is: 3600)
-        expect(wished.asked(deferral("rate", .seconds(10), .app), at: second), is: nil)
-        #expect(wished.wish?.reason == "day" && wished.wish?.until == 3600 * second)
+        expect(wished.asked(deferral("rate", .seconds(10), .app), at: .second(1)), is: nil)
+        #expect(wished.wish?.reason == "day" && wished.wish?.until == .second(3600))
         wished.accepted()
         #expect(wished.wish == nil)
-        expect(wished.asked(deferral("rate", .seconds(10)), at: 600 * second - 1), is: nil)
-        expect(wished.asked(deferral("rate", .seconds(10)), at: 600 * second), is: 10)
+        expect(wished.asked(deferral("rate", .seconds(10)), at: .second(600) - .nanoseconds(1)), is: nil)
+        expect(wished.asked(deferral("rate", .seconds(10)), at: .second(600)), is: 10)
     }
 }
 

@@ -1,12 +1,12 @@
+import Clocks
 import Crypto
 import Encodings
 import JSONCoding
 import Relay
 import Testing
+import Vectors
 
 @testable import Gateways
-
-private let second: Int64 = 1_000_000_000
 
 @Suite struct AccessTokenTests {
     private var random = SystemRandomNumberGenerator()
@@ -27,30 +27,30 @@ private let second: Int64 = 1_000_000_000
 
     @Test mutating func theNextIsFetchedFiveToSixMinutesEarlyAndTheOldOneServesUntilItsEnd() {
         var life = life()
-        #expect((3240 * second...3300 * second).contains(life.nextFetch))
-        expect(life.beginFetching(at: life.nextFetch - 1), is: false)
+        #expect((MonotonicTime.second(3240) ... .second(3300)).contains(life.nextFetch))
+        expect(life.beginFetching(at: life.nextFetch - .nanoseconds(1)), is: false)
         expect(life.beginFetching(at: life.nextFetch), is: true)
-        life.failed(at: 3300 * second, retryAfter: nil, using: &random)
-        #expect(life.token(at: 3600 * second - 1) == "a")
-        #expect(life.token(at: 3600 * second) == nil)
+        life.failed(at: .second(3300), retryAfter: nil, using: &random)
+        #expect(life.token(at: .second(3600) - .nanoseconds(1)) == "a")
+        #expect(life.token(at: .second(3600)) == nil)
     }
 
     @Test mutating func aShortLivedTokenIsRenewedHalfWay() {
-        expect(life(lifetime: .seconds(10)).nextFetch, is: 5 * second)
+        expect(life(lifetime: .seconds(10)).nextFetch, is: .second(5))
     }
 
     @Test mutating func failuresWaitLongerAndLongerUpToFiveMinutes() {
         var life = AccessTokenLife()
-        var time: Int64 = 0
-        for bound in [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300] as [Int64] {
+        var time: MonotonicTime = 0
+        for bound in [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300] {
             expect(life.beginFetching(at: time), is: true)
             life.failed(at: time, retryAfter: nil, using: &random)
-            #expect((bound * second / 2...bound * second).contains(life.nextFetch - time))
+            #expect((.milliseconds(bound * 500) ... .seconds(bound)).contains(life.nextFetch - time))
             time = life.nextFetch
         }
         expect(life.beginFetching(at: time), is: true)
         life.failed(at: time, retryAfter: .seconds(1000), using: &random)
-        #expect(life.nextFetch == time + 1000 * second)
+        #expect(life.nextFetch == time + .seconds(1000))
     }
 
     @Test mutating func aRefusedTokenIsReplacedOnceAndThenTheOperatorMustLook() {
@@ -65,7 +65,7 @@ private let second: Int64 = 1_000_000_000
         #expect(life.token(at: 10) == "b")
         // The operator may mend the account: what is got after that is tried within a minute.
         expect(life.beginFetching(at: 10), is: false)
-        expect(life.beginFetching(at: 10 + 60 * second), is: true)
+        expect(life.beginFetching(at: .second(60) + .nanoseconds(10)), is: true)
     }
 
     @Test mutating func aTokenThatServedMayBeReplacedAgain() {

@@ -1,3 +1,4 @@
+import Clocks
 import HTTP1
 import JSONCoding
 import Lab
@@ -5,6 +6,7 @@ import LabParts
 import Reactor
 import Relay
 import Testing
+import Vectors
 
 @testable import Gateways
 
@@ -181,12 +183,11 @@ private func answer(_ status: Int, _ body: String = "", after: Duration? = nil) 
 
     @Test func aRefusalThatStaysCounts() {
         var refusals = LoneRefusals()
-        let second: Int64 = 1_000_000_000
-        expect(refusals.noteRefusal(at: 5 * second), is: true)
-        expect(refusals.noteRefusal(at: 6 * second - 1), is: true)
-        expect(refusals.noteRefusal(at: 6 * second), is: false)
+        expect(refusals.noteRefusal(at: .second(5)), is: true)
+        expect(refusals.noteRefusal(at: .second(6) - .nanoseconds(1)), is: true)
+        expect(refusals.noteRefusal(at: .second(6)), is: false)
         refusals.accepted()
-        expect(refusals.noteRefusal(at: 9 * second), is: true)
+        expect(refusals.noteRefusal(at: .second(9)), is: true)
     }
 
     /// The end of it is told to who reads the status, whatever became of the connection.
@@ -194,10 +195,10 @@ private func answer(_ status: Int, _ body: String = "", after: Duration? = nil) 
         let server = try SimulatedNtfy()
         server.rate = Rate(perSecond: 0.001, burst: 1)
         let gateway = try gateway(server)
-        let before = EventLoop.monotonicNanoseconds
+        let before = EventLoop.now
         _ = await gateway.deliverAll(many(2), window: 1, again: false)
         let wish = try #require(gateway.figures.wish)
-        #expect(wish.reason == "Ntfy42901" && wish.until >= before + 10_000_000_000)
+        #expect(wish.reason == "Ntfy42901" && wish.until >= before + .seconds(10))
         server.rate = nil
         #expect(await gateway.deliver(many(3)[2]) == .accepted)
         #expect(gateway.figures.wish == nil)

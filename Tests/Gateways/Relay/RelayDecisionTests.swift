@@ -1,10 +1,10 @@
+import Clocks
 import Reactor
 import Relay
 import Testing
+import Vectors
 
 @testable import Gateways
-
-private let second: Int64 = 1_000_000_000
 
 @Suite struct DoubtfulRefusalsTests {
     private let one = NotificationID(high: 1, low: 1)
@@ -16,19 +16,19 @@ private let second: Int64 = 1_000_000_000
         for number in 0..<100 {
             let pause = min(75 << Int64(min(number, 10)), 900)
             expect(
-                doubts.refused(one, at: Int64(number) * 864 * second), is: .again(after: .seconds(pause)))
+                doubts.refused(one, at: .second(864 * number)), is: .again(after: .seconds(pause)))
         }
-        expect(doubts.refused(one, at: 86400 * second), is: .believed)
+        expect(doubts.refused(one, at: .second(86400)), is: .believed)
     }
 
     @Test func whenOthersAreTakenItIsTheDevice() {
         var doubts = DoubtfulRefusals()
         expect(doubts.refused(one, at: 0), is: .again(after: .seconds(75)))
         doubts.accepted(other)
-        for _ in 0..<2 { #expect(doubts.refused(one, at: second) != .believed) }
-        expect(doubts.refused(one, at: second), is: .believed)
+        for _ in 0..<2 { #expect(doubts.refused(one, at: .second(1)) != .believed) }
+        expect(doubts.refused(one, at: .second(1)), is: .believed)
         // And another time from the beginning.
-        expect(doubts.refused(one, at: second), is: .again(after: .seconds(75)))
+        expect(doubts.refused(one, at: .second(1)), is: .again(after: .seconds(75)))
     }
 
     @Test func whatWasTakenBeforeSaysNothing() {
@@ -51,14 +51,14 @@ private let second: Int64 = 1_000_000_000
     @Test func allTogetherStayBelowTheLimitOfBisqsRelay() {
         var pace = RelayPace()
         var sent = 0
-        var time: Int64 = 0
-        while time < 60 * second {
+        var time: MonotonicTime = 0
+        while time < 60_000_000_000 {
             if pace.room(upTo: 4, at: time) > 0,
-                pace.take(for: DeviceToken("token-\(sent)"), at: time) == 0
+                pace.take(for: DeviceToken("token-\(sent)"), at: time) == .zero
             {
                 sent += 1
             } else {
-                time += max(pace.delay(at: time), 1)
+                time = time + max(pace.delay(at: time), .nanoseconds(1))
             }
         }
         #expect(sent > 1200 && sent <= 60 * 20 + 41)
@@ -67,10 +67,10 @@ private let second: Int64 = 1_000_000_000
     @Test func aDeviceGetsNoMoreThanTheirProxyLetsThrough() {
         var pace = RelayPace()
         let token = DeviceToken("token")
-        for _ in 0..<4 { expect(pace.take(for: token, at: 0), is: 0) }
-        #expect(pace.take(for: token, at: 0) > 0)
-        expect(pace.take(for: DeviceToken("another"), at: 0), is: 0)
-        expect(pace.take(for: token, at: second), is: 0)
+        for _ in 0..<4 { expect(pace.take(for: token, at: 0), is: .zero) }
+        #expect(pace.take(for: token, at: 0) > .zero)
+        expect(pace.take(for: DeviceToken("another"), at: 0), is: .zero)
+        expect(pace.take(for: token, at: 1_000_000_000), is: .zero)
     }
 
     @Test func devicesWithoutNumberTakeNoMemoryWithoutEnd() {

@@ -1,3 +1,4 @@
+import Clocks
 import HTTP2
 import Lab
 import Logging
@@ -5,6 +6,7 @@ import Outbound
 import Reactor
 import Relay
 import Testing
+import Vectors
 
 @testable import Gateways
 
@@ -123,30 +125,32 @@ import Testing
     /// A name that somebody made up does not hold one of the lanes for weeks. As long as no other name was found either,
     /// it may be the name servers' fault.
     @Test func aServerThatThereNeverWasIsGivenUpSoon() async throws {
-        let hour = ServerAbsence.patience.nanoseconds
+        let patience = ServerAbsence.patience
+        let first = MonotonicTime.second(0) + patience
+        let later = first + .nanoseconds(1)
         let absence = ServerAbsence()
         absence.hasDelivered = true
-        #expect(!absence.isForGood(at: hour * 9, lastFound: hour * 8))
-        absence.missed(at: hour)
-        absence.missed(at: hour + 5)
-        #expect(!absence.isForGood(at: 2 * hour - 1, lastFound: hour + 1))
-        #expect(!absence.isForGood(at: 2 * hour, lastFound: hour))
-        #expect(absence.isForGood(at: 2 * hour, lastFound: hour + 1))
+        #expect(!absence.isForGood(at: first + patience * 8, lastFound: first + patience * 7))
+        absence.missed(at: first)
+        absence.missed(at: first + .nanoseconds(5))
+        #expect(!absence.isForGood(at: first + patience - .nanoseconds(1), lastFound: later))
+        #expect(!absence.isForGood(at: first + patience, lastFound: first))
+        #expect(absence.isForGood(at: first + patience, lastFound: later))
         absence.found()
-        #expect(!absence.isForGood(at: 9 * hour, lastFound: 8 * hour))
+        #expect(!absence.isForGood(at: first + patience * 8, lastFound: first + patience * 7))
         // One that never took anything has ten minutes.
         let stranger = ServerAbsence()
-        stranger.missed(at: hour)
-        let minute = hour / 60
-        #expect(!stranger.isForGood(at: hour + 10 * minute - 1, lastFound: hour + 1))
-        #expect(stranger.isForGood(at: hour + 10 * minute, lastFound: hour + 1))
+        stranger.missed(at: first)
+        let short = patience / 6
+        #expect(!stranger.isForGood(at: first + short - .nanoseconds(1), lastFound: later))
+        #expect(stranger.isForGood(at: first + short, lastFound: later))
 
         for isNamed in [true, false] {
             let world = try WebPushWorld(isNamed: isNamed)
             let browser = try world.browser()
             world.server.close()
-            world.gateway.absence.missed(at: EventLoop.monotonicNanoseconds - hour)
-            world.shared.lastFound = EventLoop.monotonicNanoseconds
+            world.gateway.absence.missed(at: EventLoop.now - patience)
+            world.shared.lastFound = EventLoop.now
             let outcome = await world.gateway.deliver(webPush(to: browser))
             #expect(
                 outcome

@@ -1,3 +1,4 @@
+import Clocks
 import Foundation
 import PostgreSQL
 import Testing
@@ -118,21 +119,19 @@ import Vectors
 
 /// The number up to which a poll skips all.
 @Suite struct PollFloorTests {
-    private let minute = Duration.seconds(60).nanoseconds
-
     @Test func whatCameSinceTheFullPollBeforeTheLastIsNeverSkipped() {
         var poll = PollFloor()
         #expect(poll.begin(at: 0) == 0)
         poll.end(lowestFound: nil, highestGiven: 100)
         #expect(poll.begin(at: 1) == 0, "one that had its number before may come yet")
         poll.end(lowestFound: nil, highestGiven: 200)
-        #expect(poll.begin(at: minute) == 0)
+        #expect(poll.begin(at: .second(60)) == 0)
         poll.end(lowestFound: nil, highestGiven: 300)
-        #expect(poll.begin(at: minute + 1) == 100)
+        #expect(poll.begin(at: .second(60) + .nanoseconds(1)) == 100)
         poll.end(lowestFound: nil, highestGiven: 400)
         // The full poll of each minute finds one, which stays in sight.
-        #expect(poll.begin(at: 2 * minute) == 0)
+        #expect(poll.begin(at: .second(120)) == 0)
         poll.end(lowestFound: 50, highestGiven: 500)
-        #expect(poll.begin(at: 2 * minute + 1) == 49)
+        #expect(poll.begin(at: .second(120) + .nanoseconds(1)) == 49)
     }
 }

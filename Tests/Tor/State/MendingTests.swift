@@ -1,17 +1,18 @@
+import Clocks
 import Testing
+import Vectors
 
 @testable import Tor
 
 @Suite struct MendingTests {
-    private let second: Int64 = 1_000_000_000
 
     @Test func ourOwnTorIsStartedAnewAfterPublishingInVainAndThenEverRarer() {
         var mending = Mending(ownsTor: true, firstPause: .seconds(300))
         #expect(mending.next(at: 0, isTorAmiss: false) == .publishAgain)
-        #expect(mending.next(at: 1 * second, isTorAmiss: false) == .restartTor)
+        #expect(mending.next(at: .second(1), isTorAmiss: false) == .restartTor)
         var restarts: [Int64] = []
         for now in 2..<(6 * 3600)
-        where mending.next(at: Int64(now) * second, isTorAmiss: false) == .restartTor {
+        where mending.next(at: .second(now), isTorAmiss: false) == .restartTor {
             restarts.append(Int64(now))
         }
         #expect(restarts == [301, 901, 2101, 4501, 8101, 11701, 15301, 18901])
@@ -20,15 +21,15 @@ import Testing
     @Test func theSystemsTorIsNeverStartedAnew() {
         var mending = Mending(ownsTor: false, firstPause: .seconds(300))
         for now in 0..<(24 * 3600) {
-            #expect(mending.next(at: Int64(now) * second, isTorAmiss: now.isMultiple(of: 2)) != .restartTor)
+            #expect(mending.next(at: .second(now), isTorAmiss: now.isMultiple(of: 2)) != .restartTor)
         }
     }
 
     @Test func whereOurOwnTorItselfIsAmissItIsStartedAnewAtOnceAndThenAsEver() {
         var mending = Mending(ownsTor: true, firstPause: .seconds(300))
         #expect(mending.next(at: 0, isTorAmiss: true) == .restartTor)
-        #expect(mending.next(at: 299 * second, isTorAmiss: true) == nil)
-        #expect(mending.next(at: 300 * second, isTorAmiss: true) == .restartTor)
+        #expect(mending.next(at: .second(299), isTorAmiss: true) == nil)
+        #expect(mending.next(at: .second(300), isTorAmiss: true) == .restartTor)
     }
 
     @Test func aSuccessBeginsFromTheFirstStep() {

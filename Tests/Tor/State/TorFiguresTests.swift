@@ -1,3 +1,4 @@
+import Clocks
 import Logging
 import Testing
 
@@ -91,9 +92,9 @@ import Testing
     func whetherAClientCameIsToldByAClockThatNobodySets(client: Int64?, failingSince: Int64?, isLonely: Bool)
     {
         var figures = TorFigures()
-        figures.lastClientInstant = client
+        figures.lastClientInstant = client.map { MonotonicTime(nanoseconds: $0) }
         figures.lastClient = .max
-        figures.selfDial.failingSince = failingSince
+        figures.selfDial.failingSince = failingSince.map { MonotonicTime(nanoseconds: $0) }
         #expect(figures.isLonely == isLonely)
     }
 }

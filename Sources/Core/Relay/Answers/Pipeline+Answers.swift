@@ -1,3 +1,5 @@
+import Clocks
+
 /// The answers to senders, and the list of those who still listen.
 extension Pipeline {
     /// Answers `stored` to the sender of a submission, and what else is known.
@@ -40,7 +42,7 @@ extension Pipeline {
         effects.append(
             .received(
                 receipt, isRepetition: isRepetition, door: ticket.door,
-                after: now.monotonicNanoseconds - ticket.submittedAt))
+                after: now.monotonic - ticket.submittedAt))
     }
 
     mutating func listen(_ reply: ReplyID, for sequence: Int64) {

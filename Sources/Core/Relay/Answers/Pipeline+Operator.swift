@@ -81,7 +81,7 @@ extension Pipeline {
         }
         if !heads.isEmpty {
             commits.append(.forgetWishes(heads.map { delivery.entries[$0].token }))
-            scheduleCommit(at: now.monotonicNanoseconds)
+            scheduleCommit(at: now.monotonic)
         }
         return count
     }
@@ -145,7 +145,7 @@ extension Pipeline {
             $0.oldestShelvedAt = [$0.oldestShelvedAt, oldest].compactMap(\.self).min()
             $0.claimAt = 0
         }
-        scheduleCommit(at: now.monotonicNanoseconds)
+        scheduleCommit(at: now.monotonic)
         return moved.shelved
     }
 }

@@ -1,3 +1,5 @@
+import Clocks
+
 /// The pace of commits: the next one may begin when the last one has been over for as long as it took.
 ///
 /// A commit costs as much as ten notifications in it. Under load one then holds twice as many as it would right behind
@@ -14,13 +16,12 @@ struct CommitPace {
     /// Whether other nodes use the store at this time.
     var isShared = false
 
-    /// Monotonic nanoseconds.
-    private var next: Int64 = 0
+    private var next: MonotonicTime = 0
 
-    mutating func ended(begunAt begun: Int64, at now: Int64) {
-        next = now + min(max(now - begun, 0), CommitPace.longestRest.nanoseconds)
+    mutating func ended(begunAt begun: MonotonicTime, at now: MonotonicTime) {
+        next = now + min(max(now - begun, .zero), CommitPace.longestRest)
     }
 
     /// Returns the time until the next commit may begin; `nil`: it may begin now.
-    func rest(at now: Int64) -> Duration? { now < next ? .nanoseconds(next - now) : nil }
+    func rest(at now: MonotonicTime) -> Duration? { now < next ? next - now : nil }
 }

@@ -1,3 +1,5 @@
+import Clocks
+
 /// The way into the outbox, one commit after another: the changes, the submissions that wait for one, and when the next may
 /// begin.
 ///
@@ -16,8 +18,7 @@ struct Commits: Sendable {
         /// Lanes of devices that the commit puts into the backlog.
         let shelving: [Int]
         let moves: Int
-        /// Monotonic nanoseconds.
-        let begun: Int64
+        let begun: MonotonicTime
     }
 
     private var changes = PendingChanges()
@@ -42,12 +43,12 @@ struct Commits: Sendable {
     private var moves = 0
     /// Whether the edge has been asked for a commit and has not begun it.
     private var isAsked = false
-    /// Monotonic nanoseconds at which a commit is asked for; `.max`: when there is something to write.
-    private var askAt = Int64.max
+    /// The time at which a commit is asked for; `.max`: when there is something to write.
+    private var askAt = MonotonicTime.max
     /// Whether a commit waits until ``askAt`` only to take along more of what nobody waits for.
     private var isGathering = false
-    /// Monotonic nanoseconds at which ends are written that need no commit of their own.
-    private var writeAt = Int64.max
+    /// The time at which ends are written that need no commit of their own.
+    private var writeAt = MonotonicTime.max
     private var pace = CommitPace()
     /// Why the last commit failed; `nil` while the outbox works.
     private(set) var fault: OutboxError?
@@ -140,9 +141,9 @@ struct Commits: Sendable {
     func remembers(_ identity: Digest) -> Bool { changes.remembers(identity) }
 
     /// Sets the latest time at which deliveries that wait for other changes are written; a time that is set stays.
-    mutating func writeBy(_ time: Int64) { if writeAt == .max { writeAt = time } }
+    mutating func writeBy(_ time: MonotonicTime) { if writeAt == .max { writeAt = time } }
 
-    func isToBeWritten(at time: Int64) -> Bool { writeAt <= time }
+    func isToBeWritten(at time: MonotonicTime) -> Bool { writeAt <= time }
 
     /// Ends the wait of deliveries for other changes.
     mutating func ripen() {
@@ -152,21 +153,20 @@ struct Commits: Sendable {
 
     // MARK: When
 
-    /// Monotonic nanoseconds.
     @inline(__always)
-    var wakeAt: Int64 { min(askAt, writeAt) }
+    var wakeAt: MonotonicTime { min(askAt, writeAt) }
 
     /// Schedules the next commit. While a commit runs, nothing is scheduled before it ends; a
     /// commit that failed is tried again at its time.
     ///
     /// - Returns: Whether the edge is to be asked for a commit now.
-    mutating func schedule(at time: Int64, isStopping: Bool) -> Bool {
+    mutating func schedule(at time: MonotonicTime, isStopping: Bool) -> Bool {
         guard running == nil, !isAsked, askAt == .max || isGathering else { return false }
         guard !isStopping else { return ask() }
         let rest = pace.rest(at: time)
-        let next = time + (rest?.nanoseconds ?? 0)
+        let next = time + (rest ?? .zero)
         if pace.isShared, !isUrgent {
-            if !isGathering { askAt = max(next, time + CommitPace.gathering.nanoseconds) }
+            if !isGathering { askAt = max(next, time + CommitPace.gathering) }
             isGathering = true
             return false
         }
@@ -179,7 +179,7 @@ struct Commits: Sendable {
     /// Notes whether other nodes use the store at this time.
     mutating func share(_ isShared: Bool) { pace.isShared = isShared }
 
-    func isToBeAsked(at time: Int64) -> Bool { askAt <= time }
+    func isToBeAsked(at time: MonotonicTime) -> Bool { askAt <= time }
 
     /// Asks for a commit.
     ///
@@ -192,7 +192,7 @@ struct Commits: Sendable {
         return true
     }
 
-    mutating func retry(at time: Int64) {
+    mutating func retry(at time: MonotonicTime) {
         askAt = time
         isGathering = false
     }
@@ -207,7 +207,7 @@ struct Commits: Sendable {
     // MARK: From beginning to end
 
     /// Begins a commit, and returns its changes; `nil`: there is nothing to write.
-    mutating func begin(at time: Int64) -> [OutboxChange]? {
+    mutating func begin(at time: MonotonicTime) -> [OutboxChange]? {
         isAsked = false
         guard running == nil, !changes.isEmpty || fault != nil else { return nil }
         var taken = changes.take()
@@ -243,7 +243,9 @@ struct Commits: Sendable {
     }
 
     /// Notes that all have heard of its results: the next one may begin when it has been over for as long as it took.
-    mutating func rest(after commit: Running, at time: Int64) { pace.ended(begunAt: commit.begun, at: time) }
+    mutating func rest(after commit: Running, at time: MonotonicTime) {
+        pace.ended(begunAt: commit.begun, at: time)
+    }
 
     /// Ends the running commit, of which nothing took effect: what is known of deliveries is in the next
     /// commit, what was to be stored is not.

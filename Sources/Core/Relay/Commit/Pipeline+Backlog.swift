@@ -1,3 +1,5 @@
+import Clocks
+
 /// The backlog: notifications that wait on disk only. They are claimed lane by lane, a few hundred at a time, so that
 /// memory doesn't grow with what waits.
 ///
@@ -10,7 +12,7 @@ extension Pipeline {
     mutating func restore(_ backlog: LaneBacklog, at now: Instant) {
         admission.restore(backlog)
         let oldest =
-            now.monotonicNanoseconds - max(0, now.unixMilliseconds - backlog.oldestAcceptedAt) * 1_000_000
+            now.monotonic - .milliseconds(max(0, now.unixMilliseconds - backlog.oldestAcceptedAt))
         delivery.withLane(lane(backlog.lane)) {
             $0.shelf.add(backlog.waiting, of: backlog.device)
             $0.taken.count += backlog.waiting
@@ -39,11 +41,11 @@ extension Pipeline {
         if delivery.entries[slot].whereabouts == .elsewhere {
             return .elsewhere(room: limits.waitingPerToken)
         }
-        return isShelved ? shelve(slot, submittedAt: now.monotonicNanoseconds) : .window
+        return isShelved ? shelve(slot, submittedAt: now.monotonic) : .window
     }
 
     /// Puts an admitted notification into the backlog with its commit.
-    mutating func shelve(_ slot: Int, submittedAt: Int64) -> StoreRequest.Destination {
+    mutating func shelve(_ slot: Int, submittedAt: MonotonicTime) -> StoreRequest.Destination {
         delivery.setShelved(slot)
         delivery.withLane(delivery.entries[slot].lane) {
             if $0.shelved == 0 { $0.oldestShelvedAt = submittedAt }
@@ -84,7 +86,7 @@ extension Pipeline {
     ) {
         commits.shelve(token, sequences, due: due)
         noteShelving(in: lane, due: due, at: now)
-        scheduleCommit(at: now.monotonicNanoseconds)
+        scheduleCommit(at: now.monotonic)
     }
 
     private mutating func noteShelving(in lane: Int, due: Int64, at now: Instant) {
@@ -107,8 +109,8 @@ extension Pipeline {
     /// Moves the devices that are put off for longest back into
     /// the backlog, for others to come in their place.
     private mutating func makeRoom(in lane: Int, for limit: Int, at now: Instant) {
-        let time = now.monotonicNanoseconds
-        for token in delivery.postponed(in: lane, after: time + Pipeline.leastAbsence.nanoseconds)
+        let time = now.monotonic
+        for token in delivery.postponed(in: lane, after: time + Pipeline.leastAbsence)
             .prefix(Pipeline.shelvedAtOnce)
         {
             guard delivery.lanes[lane].idleCount > limit / 4 else { break }
@@ -152,12 +154,12 @@ extension Pipeline {
         if case .paused = lane.condition { return }
         let limit = claimLimit
         guard lane.idleCount <= limit / 2 else {
-            if isStarved, lane.claimAt <= now.monotonicNanoseconds {
+            if isStarved, lane.claimAt <= now.monotonic {
                 makeRoom(in: index, for: limit, at: now)
             }
             return
         }
-        guard lane.claimAt <= now.monotonicNanoseconds else { return }
+        guard lane.claimAt <= now.monotonic else { return }
         delivery.withLane(index) {
             $0.isClaiming = true
             // What comes meanwhile sets it.
@@ -212,7 +214,7 @@ extension Pipeline {
             for found in claimed.rows { endOnDisk(found.row, .expired, at: now) }
             if claimed.rows.count == claim.limit { sweep(at: now) }
         }
-        if !commits.isEmpty { scheduleCommit(at: now.monotonicNanoseconds) }
+        if !commits.isEmpty { scheduleCommit(at: now.monotonic) }
     }
 
     /// Notes that a claim failed: the outbox could not be read, or it was too early; it is asked again.
@@ -222,7 +224,7 @@ extension Pipeline {
             return
         }
         guard let lane = delivery.lane(id) else { return }
-        let again = now.monotonicNanoseconds + Pipeline.retryCommit.nanoseconds
+        let again = now.monotonic + Pipeline.retryCommit
         delivery.withLane(lane) {
             $0.isClaiming = false
             $0.claimAt = again
@@ -249,7 +251,7 @@ extension Pipeline {
         // Given up since it was asked for.
         guard owns(row.token) else { return }
         let submittedAt =
-            now.monotonicNanoseconds - max(0, wallClock.steadyTime(at: now) - row.acceptedAt) * 1_000_000
+            now.monotonic - .milliseconds(max(0, wallClock.steadyTime(at: now) - row.acceptedAt))
         delivery.withLane(lane) {
             $0.shelf.remove(of: row.token)
             $0.oldestShelvedAt = $0.shelved > 0 ? submittedAt : nil
@@ -284,7 +286,7 @@ extension Pipeline {
         }
         admission.releaseShelved(size: row.size)
         let submittedAt =
-            now.monotonicNanoseconds - max(0, wallClock.steadyTime(at: now) - row.acceptedAt) * 1_000_000
+            now.monotonic - .milliseconds(max(0, wallClock.steadyTime(at: now) - row.acceptedAt))
         commits.append(.finish(sequence: row.sequence, ending))
         effects.append(
             .ended(End(sequence: row.sequence, ending: ending, lane: lane, submittedAt: submittedAt)))

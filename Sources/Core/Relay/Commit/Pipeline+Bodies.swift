@@ -1,3 +1,5 @@
+import Clocks
+
 /// Messages in memory: what is about to be sent, and of the rest no more than the budget.
 extension Pipeline {
     /// Takes the bodies that ``Effect/load(_:lane:)`` asked for. Notifications whose bodies are not among
@@ -31,7 +33,7 @@ extension Pipeline {
             delivery.giveBack(slot)
         }
         delivery.withLane(lane) { $0.isLoading = false }
-        wake(lane, at: now.monotonicNanoseconds + Pipeline.retryCommit.nanoseconds)
+        wake(lane, at: now.monotonic + Pipeline.retryCommit)
     }
 
     /// Drops a body when all bodies together are over the budget. To be called for what is stored and not

@@ -1,6 +1,8 @@
+import Clocks
+
 /// Commits, from the first change to the last word about it.
 extension Pipeline {
-    mutating func scheduleCommit(at time: Int64) {
+    mutating func scheduleCommit(at time: MonotonicTime) {
         if !isClosed, commits.schedule(at: time, isStopping: isStopping) { effects.append(.commitSoon) }
     }
 
@@ -16,7 +18,7 @@ extension Pipeline {
             commits.leaveUnbegun()
             return nil
         }
-        return commits.begin(at: now.monotonicNanoseconds)
+        return commits.begin(at: now.monotonic)
     }
 
     /// Takes the results of a commit that has taken effect.
@@ -27,7 +29,7 @@ extension Pipeline {
         precondition(
             results.count == commit.tickets.count,
             "\(results.count) results for \(commit.tickets.count) submissions")
-        let time = now.monotonicNanoseconds
+        let time = now.monotonic
         effects.append(.committed(after: time - commit.begun))
         provenLease(begunAt: commit.begun, at: time)
         if hasRecovered {
@@ -61,7 +63,7 @@ extension Pipeline {
             }
         }
         kept.committed()
-        commits.retry(at: now.monotonicNanoseconds + Pipeline.retryCommit.nanoseconds)
+        commits.retry(at: now.monotonic + Pipeline.retryCommit)
         stopIfDone()
     }
 

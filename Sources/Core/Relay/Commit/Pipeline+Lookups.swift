@@ -13,9 +13,9 @@ extension Pipeline {
         commits.lookUp(
             digests,
             for: Ticket(
-                purpose: .lookUp(refusal: refusal), door: door, submittedAt: now.monotonicNanoseconds,
+                purpose: .lookUp(refusal: refusal), door: door, submittedAt: now.monotonic,
                 awaitsOutcome: awaitsOutcome, reply: reply))
-        scheduleCommit(at: now.monotonicNanoseconds)
+        scheduleCommit(at: now.monotonic)
         return .storing(reply, NotificationID(digests))
     }
 

@@ -1,3 +1,5 @@
+import Clocks
+
 /// The notifications that went out before they were stored, and are not stored yet: see `Pipeline+AtOnce.swift`.
 struct Unstored: Sendable {
     struct One: Sendable {
@@ -35,8 +37,7 @@ struct Unstored: Sendable {
 
     /// A notification that has to be stored, and when.
     struct Due: Sendable {
-        /// Monotonic nanoseconds.
-        let time: Int64
+        let time: MonotonicTime
         let number: Int64
         let slot: Delivery.Slot
     }
@@ -64,8 +65,8 @@ struct Unstored: Sendable {
     var isEmpty: Bool { ones.isEmpty }
     subscript(number: Int64) -> One? { ones[number] }
 
-    /// Monotonic nanoseconds at which the next one has to be stored; it may have ended since.
-    var wakeAt: Int64 { min(due.short.first?.time ?? .max, due.full.first?.time ?? .max) }
+    /// The time at which the next one has to be stored; it may have ended since.
+    var wakeAt: MonotonicTime { min(due.short.first?.time ?? .max, due.full.first?.time ?? .max) }
 
     /// Whether a sender may have `size` bytes more. It may have as much as is free: alone half of it all.
     /// However much others take, what is free is as large as the share of each of them.
@@ -78,7 +79,7 @@ struct Unstored: Sendable {
         return lastNumber
     }
 
-    mutating func add(_ one: One, size: Int, slot: Delivery.Slot, dueAt time: Int64) {
+    mutating func add(_ one: One, size: Int, slot: Delivery.Slot, dueAt time: MonotonicTime) {
         ones[lastNumber] = one
         bytes += size
         bytesBySender[one.sender, default: 0] += size
@@ -103,12 +104,12 @@ struct Unstored: Sendable {
     }
 
     /// Takes the next notification whose time has come, and removes those before it that have ended.
-    mutating func takeDue(at time: Int64) -> Delivery.Slot? {
+    mutating func takeDue(at time: MonotonicTime) -> Delivery.Slot? {
         Unstored.takeDue(of: &due.short, ones, at: time) ?? Unstored.takeDue(of: &due.full, ones, at: time)
     }
 
     private static func takeDue(
-        of queue: inout ArraySlice<Due>, _ ones: SequenceTable<One>, at time: Int64
+        of queue: inout ArraySlice<Due>, _ ones: SequenceTable<One>, at time: MonotonicTime
     ) -> Delivery.Slot? {
         while let first = queue.first {
             let isOut = ones[first.number] != nil

@@ -1,3 +1,5 @@
+import Clocks
+
 extension Delivery {
     mutating func setShelved(_ slot: Slot) { change(slot) { $0.whereabouts = .backlog } }
     mutating func setBody(_ body: Notification?, of slot: Slot) { change(slot) { $0.body = body } }
@@ -27,16 +29,16 @@ extension Delivery {
         var token: Digest
         var lane: Int
         var size: Int
-        /// Monotonic nanoseconds of its submission; below 0 when the machine has started since.
-        var submittedAt: Int64
-        /// Monotonic nanoseconds at which it expires: a wall clock that jumps ends nothing and keeps nothing.
-        var deadline: Int64
+        /// The time of its submission; below 0 when the machine has started since.
+        var submittedAt: MonotonicTime
+        /// The time at which it expires: a wall clock that jumps ends nothing and keeps nothing.
+        var deadline: MonotonicTime
         var attempts = 0
         /// The time when the app last registered the token, in milliseconds since 1970; 0: not known, as for
         /// all from before the start.
         var registeredAt: Int64 = 0
-        /// Monotonic nanoseconds before which it is not sent, so that not all come at once; 0: at any time.
-        var notBefore: Int64 = 0
+        /// The time before which it is not sent, so that not all come at once; 0: at any time.
+        var notBefore: MonotonicTime = 0
         /// How often in a row the gateway gave it back unhandled.
         var returns = 0
         /// The time that the deadline was made of while the clock was doubted (ms since 1970); `nil`: it was not.
@@ -90,9 +92,9 @@ extension Delivery {
         case loading
         /// The gateway has the notification.
         ///
-        /// - since: Monotonic nanoseconds.
+        /// - since: The time at which it was sent.
         /// - number: The number under which it was sent. The outbox may give it another one meanwhile.
-        case inFlight(since: Int64, number: Int64)
+        case inFlight(since: MonotonicTime, number: Int64)
         /// The end is on the way into the outbox.
         case ended
         /// The slot holds nothing.

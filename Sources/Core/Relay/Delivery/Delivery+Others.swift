@@ -1,10 +1,12 @@
+import Clocks
+
 /// Whose turn it is while some devices fail.
 extension Delivery {
     /// Returns the newest notification whose device has not failed: if there are any, of a sender that
     /// brought no device that has. Looks at all that is ready: only for a lane in trouble.
     ///
     /// - Parameter isOldest: Whether to return the oldest instead.
-    mutating func takeOther(lane: Int, isOldest: Bool = false, at time: Int64) -> Slot? {
+    mutating func takeOther(lane: Int, isOldest: Bool = false, at time: MonotonicTime) -> Slot? {
         readyThoseDue(in: lane, at: time)
         let suspicion = lanes[lane].suspicion
         var best: (isSuspect: Bool, sequence: Int64, slot: Slot)?

@@ -1,3 +1,5 @@
+import Clocks
+
 /// The part of a delivery for notifications that go out before the outbox has them.
 extension Delivery {
     /// Lets a notification go out first: it has a number of its own until the outbox gives it one.
@@ -29,7 +31,7 @@ extension Delivery {
 
     mutating func setWriting(_ writing: Writing, of slot: Slot) { change(slot) { $0.writing = writing } }
 
-    mutating func begin(_ slot: Slot, at time: Int64) {
+    mutating func begin(_ slot: Slot, at time: MonotonicTime) {
         change(slot) {
             $0.state = .inFlight(since: time, number: $0.sequence)
         }

@@ -1,3 +1,5 @@
+import Clocks
+
 /// The life of every notification from its commit to its end: which is sent next, what an attempt's outcome means,
 /// what waits behind what.
 ///
@@ -13,9 +15,9 @@ struct Delivery: Sendable {
     private struct Queue: Sendable {
         var head: Slot
         var tail: Slot
-        /// Monotonic nanoseconds before which nothing goes to this device; 0: at any time. Forgotten with the queue: what
+        /// The time before which nothing goes to this device; 0: at any time. Forgotten with the queue: what
         /// a gateway has asked for is in ``wishes``.
-        var notBefore: Int64
+        var notBefore: MonotonicTime
     }
 
     private(set) var entries: [Entry] = []
@@ -110,8 +112,8 @@ struct Delivery: Sendable {
 
     /// Puts a stored notification behind the others of its token.
     ///
-    /// - Parameter notBefore: Monotonic nanoseconds before which it is not sent; 0: at any time.
-    mutating func enqueue(_ slot: Slot, notBefore: Int64 = 0) {
+    /// - Parameter notBefore: The time before which it is not sent; 0: at any time.
+    mutating func enqueue(_ slot: Slot, notBefore: MonotonicTime = 0) {
         let token = entries[slot].token
         entries[slot].state = .queued
         lanes[entries[slot].lane].storing -= 1
@@ -140,13 +142,13 @@ struct Delivery: Sendable {
 
     /// Notes that the gateway has judged a notification. Those that had failed before are as good as all
     /// others: an outage that is over makes nobody wait.
-    mutating func answered(_ slot: Slot, at time: Int64) {
+    mutating func answered(_ slot: Slot, at time: MonotonicTime) {
         let (lane, token) = (entries[slot].lane, entries[slot].token)
         if lanes[lane].answered(token, at: time) { release(lane, at: time) }
     }
 
     /// Resumes a lane, and what has failed in it, at once: the operator has mended something.
-    mutating func resume(_ lane: Int, at time: Int64) {
+    mutating func resume(_ lane: Int, at time: MonotonicTime) {
         lanes[lane].resume(at: time)
         release(lane, at: time)
         stir(lane)
@@ -154,7 +156,7 @@ struct Delivery: Sendable {
 
     /// Suspends a notification by itself until `due` or until the lane is known to
     /// work, and in any case until the gateway wants it.
-    mutating func suspend(_ slot: Slot, until due: Int64, asked: Int64) {
+    mutating func suspend(_ slot: Slot, until due: MonotonicTime, asked: MonotonicTime) {
         let lane = entries[slot].lane
         if lanes[lane].suspended.count >= Suspicion<Digest>.most {
             lanes[lane].suspended = lanes[lane].suspended.filter { !isStale($0, in: lane) }
@@ -172,7 +174,7 @@ struct Delivery: Sendable {
         makeReady(slot)
     }
 
-    private mutating func release(_ lane: Int, at time: Int64) {
+    private mutating func release(_ lane: Int, at time: MonotonicTime) {
         let suspended = lanes[lane].suspended
         lanes[lane].suspended = []
         for one in suspended where !isStale(one, in: lane) {
@@ -191,7 +193,7 @@ struct Delivery: Sendable {
     }
 
     /// Postpones a notification: neither it nor those behind it are sent before then.
-    mutating func postpone(_ slot: Slot, until time: Int64, isThrottled: Bool) {
+    mutating func postpone(_ slot: Slot, until time: MonotonicTime, isThrottled: Bool) {
         let entry = entries[slot]
         entries[slot].state = .postponed(isThrottled: isThrottled)
         queues[entry.token]?.notBefore = time
@@ -268,7 +270,7 @@ struct Delivery: Sendable {
     var count: Int { entries.count - free.count }
 
     /// Returns the devices of a lane that are put off until after that time, those for longest first.
-    func postponed(in lane: Int, after time: Int64) -> [Digest] {
+    func postponed(in lane: Int, after time: MonotonicTime) -> [Digest] {
         lanes[lane].postponed.all.filter {
             $0.due > time && entries[$0.slot].isPostponed($0.sequence, in: lane)
         }
@@ -278,7 +280,7 @@ struct Delivery: Sendable {
     /// Returns the first notification of a token's queue.
     func first(of token: Digest) -> Slot? { queues[token]?.head }
 
-    func notBefore(of token: Digest) -> Int64 { queues[token]?.notBefore ?? 0 }
+    func notBefore(of token: Digest) -> MonotonicTime { queues[token]?.notBefore ?? 0 }
 
     /// Removes from a lane the entries that left it unsent. The outbox may hand them out anew under their numbers, and
     /// they must not be taken for what they were before.
@@ -301,7 +303,7 @@ struct Delivery: Sendable {
     // MARK: Sending
 
     /// Takes the next notification of a lane, with or without its body; `nil` when none is due.
-    mutating func takeNext(lane: Int, at time: Int64) -> Slot? {
+    mutating func takeNext(lane: Int, at time: MonotonicTime) -> Slot? {
         readyThoseDue(in: lane, at: time)
         while !lanes[lane].ready.isEmpty {
             let candidate = lanes[lane].ready.removeFirst()
@@ -312,7 +314,7 @@ struct Delivery: Sendable {
         return nil
     }
 
-    mutating func readyThoseDue(in lane: Int, at time: Int64) {
+    mutating func readyThoseDue(in lane: Int, at time: MonotonicTime) {
         while let first = lanes[lane].postponed.first, first.due <= time {
             let due = lanes[lane].postponed.removeFirst()
             if isCurrent(due, in: lane) { makeReady(due.slot) }
@@ -320,7 +322,7 @@ struct Delivery: Sendable {
     }
 
     /// Returns the time when the next postponed one of a lane is due.
-    mutating func nextDue(lane: Int) -> Int64? {
+    mutating func nextDue(lane: Int) -> MonotonicTime? {
         while let first = lanes[lane].postponed.first {
             if isCurrent(first, in: lane) { return first.due }
             _ = lanes[lane].postponed.removeFirst()

@@ -1,3 +1,5 @@
+import Clocks
+
 /// The entries of a lane's heaps, and the measure of its room.
 extension Lane {
     /// Whether the lane has no notification, and none is on its way out of the backlog.
@@ -16,7 +18,7 @@ extension Lane {
     }
 
     struct Postponed: Comparable, Sendable {
-        let due: Int64
+        let due: MonotonicTime
         let sequence: Int64
         let slot: Int
 

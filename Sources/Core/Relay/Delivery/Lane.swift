@@ -1,10 +1,12 @@
+import Clocks
+
 /// One app at one host: what is ready for it, and whether it may be used now.
 package struct Lane: Sendable {
     package enum Condition: Equatable, Sendable {
         case open
         /// The lane tries after a pause: a few notifications at a time until the gateway has answered one.
         case trying
-        case paused(until: Int64)
+        case paused(until: MonotonicTime)
     }
 
     /// A notification that has failed as it would if the gateway failed. It
@@ -12,10 +14,10 @@ package struct Lane: Sendable {
     struct Suspended: Sendable {
         let slot: Int
         var sequence: Int64
-        /// Monotonic nanoseconds until which the notification is put off.
-        let due: Int64
-        /// Monotonic nanoseconds before which the gateway doesn't want the notification.
-        let asked: Int64
+        /// The time until which the notification is put off.
+        let due: MonotonicTime
+        /// The time before which the gateway doesn't want the notification.
+        let asked: MonotonicTime
     }
 
     package let id: LaneID
@@ -36,10 +38,10 @@ package struct Lane: Sendable {
     var hasFailed = false
     /// The sender of the first that it was made for; `nil`: one without an identity.
     let broughtBy: SenderID?
-    /// Monotonic nanoseconds at which it was made, or got its gateway again.
-    var openedAt: Int64
-    /// Monotonic nanoseconds at which one was last turned away for want of room; `nil`: none was.
-    package internal(set) var fullAt: Int64?
+    /// The time at which it was made, or got its gateway again.
+    var openedAt: MonotonicTime
+    /// The time at which one was last turned away for want of room; `nil`: none was.
+    package internal(set) var fullAt: MonotonicTime?
     /// Notifications in memory.
     var count = 0
     /// The number of notifications in memory that are on their way into the outbox.
@@ -47,10 +49,10 @@ package struct Lane: Sendable {
     /// Notifications in the backlog that are not in memory.
     var shelf = LaneShelf()
     var shelved: Int { shelf.count }
-    /// Monotonic nanoseconds at which about the oldest of them was submitted.
-    var oldestShelvedAt: Int64?
-    /// Monotonic nanoseconds from which on there may be something to claim.
-    var claimAt = Int64.max
+    /// The time at which about the oldest of them was submitted.
+    var oldestShelvedAt: MonotonicTime?
+    /// The time from which on there may be something to claim.
+    var claimAt = MonotonicTime.max
     var isClaiming = false
     /// `outbox drop` covers every notification on disk up to this number.
     var droppedUpTo: Int64?
@@ -58,14 +60,14 @@ package struct Lane: Sendable {
     var retriedUpTo: Int64?
     /// Devices that a commit still has to put into the backlog: nothing is claimed before.
     var shelving = 0
-    /// Monotonic nanoseconds since when it has been seen without notifications; `nil`: it has some.
-    var idleSince: Int64?
+    /// The time since when it has been seen without notifications; `nil`: it has some.
+    var idleSince: MonotonicTime?
     /// Whether bodies are being read: what would come next is among them.
     var isLoading = false
     /// Whether something may have become due: see ``Pipeline/takeStirred(_:)``.
     var isStirred = false
-    /// Monotonic nanoseconds at which something is due; `.max`: when something changes.
-    var wakeAt = Int64.max
+    /// The time at which something is due; `.max`: when something changes.
+    var wakeAt = MonotonicTime.max
     var trouble = LaneTrouble()
     var suspicion = Suspicion<Digest>()
     var window = LaneWindow()
@@ -81,10 +83,10 @@ package struct Lane: Sendable {
     private(set) var pause = LanePause()
     /// Pauses in a row without an answer between them.
     var failures: Int { pause.count }
-    /// Monotonic nanoseconds before which the gateway surely wants nothing.
-    private(set) var askedUntil: Int64 = 0
-    /// Monotonic nanoseconds before which the gateway may want nothing.
-    private var wishedUntil: Int64 = 0
+    /// The time before which the gateway surely wants nothing.
+    private(set) var askedUntil: MonotonicTime = 0
+    /// The time before which the gateway may want nothing.
+    private var wishedUntil: MonotonicTime = 0
     /// Whether the witnesses against the gateway proved wrong, and it is not known yet whether they fail alone.
     private var isRefuted = false
     /// The number of notifications sent while single devices fail.
@@ -122,7 +124,7 @@ package struct Lane: Sendable {
         return brought[sender] >= Lane.uncounted
     }
 
-    init(id: LaneID, shown: LaneID? = nil, broughtBy: SenderID? = nil, at time: Int64 = 0) {
+    init(id: LaneID, shown: LaneID? = nil, broughtBy: SenderID? = nil, at time: MonotonicTime = 0) {
         self.id = id
         self.broughtBy = broughtBy
         openedAt = time
@@ -151,7 +153,7 @@ package struct Lane: Sendable {
     /// Chooses the next notification while single devices fail. Whatever fails may be the
     /// oldest. Once it is known that single devices fail, most turns go to the other devices,
     /// and to the newest: to more of these than come.
-    private func mixedTurn(at time: Int64) -> Turn {
+    private func mixedTurn(at time: MonotonicTime) -> Turn {
         let isDoubtful = suspicion.doubts(at: time) > 1
         return switch mixed % 8 {
         case 0: .oldest
@@ -162,10 +164,12 @@ package struct Lane: Sendable {
     }
 
     /// Whether single devices fail, as far as is known.
-    private func isMixed(at time: Int64) -> Bool { suspicion.hasWitnesses || suspicion.doubts(at: time) > 0 }
+    private func isMixed(at time: MonotonicTime) -> Bool {
+        suspicion.hasWitnesses || suspicion.doubts(at: time) > 0
+    }
 
     /// Whether another one may be sent now, and which; ends a pause whose time has come.
-    mutating func turn(at time: Int64) -> Turn? {
+    mutating func turn(at time: MonotonicTime) -> Turn? {
         switch condition {
         case .open:
             guard inFlight < window.limit(at: time) else { return nil }
@@ -181,8 +185,8 @@ package struct Lane: Sendable {
         }
     }
 
-    /// Returns the monotonic nanoseconds until which nothing is sent; `nil`: until something changes.
-    func waitsUntil(at time: Int64) -> Int64? {
+    /// Returns the time until which nothing is sent; `nil`: until something changes.
+    func waitsUntil(at time: MonotonicTime) -> MonotonicTime? {
         guard case .paused(let until) = condition else { return nil }
         let probeAt = max(pause.probeAt, askedUntil)
         return probeAt > time ? min(until, probeAt) : until
@@ -196,7 +200,7 @@ package struct Lane: Sendable {
         }
     }
 
-    mutating func began(at time: Int64) {
+    mutating func began(at time: MonotonicTime) {
         inFlight += 1
         switch condition {
         case .open: if isMixed(at: time) { mixed &+= 1 }
@@ -208,7 +212,7 @@ package struct Lane: Sendable {
     mutating func ended() { inFlight -= 1 }
 
     /// Notes that an attempt that began at that time came to nothing, which says nothing of the gateway.
-    mutating func endedAlone(begunAt: Int64) {
+    mutating func endedAlone(begunAt: MonotonicTime) {
         if condition != .open { pause.giveBack(begunAt: begunAt) }
     }
 
@@ -216,7 +220,7 @@ package struct Lane: Sendable {
     ///
     /// - Returns: Whether devices have failed since the gateway last
     ///   judged one: their notifications are sent again.
-    mutating func answered(_ token: Digest, at time: Int64) -> Bool {
+    mutating func answered(_ token: Digest, at time: MonotonicTime) -> Bool {
         let witnesses = suspicion.witnesses
         let isRecovery = suspicion.answered(token)
         block = nil
@@ -234,13 +238,13 @@ package struct Lane: Sendable {
             // Who has waited longest is first, whatever it was.
             mixed = 0
             let isOutage = suspicion.doubts(at: time) <= 1
-            window.restart(after: isOutage ? .nanoseconds(time - pause.beganAt) : .zero, at: time)
+            window.restart(after: isOutage ? (time - pause.beganAt) : .zero, at: time)
         }
         return isRecovery
     }
 
     /// Notes that a device was answered after this many others had failed: the outage was soon over, or there was none.
-    private mutating func refute(_ witnesses: Int, at time: Int64) {
+    private mutating func refute(_ witnesses: Int, at time: MonotonicTime) {
         isRefuted = pause.count <= Lane.fewPauses
         guard isRefuted else { return suspicion.trust() }
         if condition != .open || witnesses >= Deferral.fewWitnesses { suspicion.doubt(at: time) }
@@ -253,10 +257,11 @@ package struct Lane: Sendable {
     ///
     /// - Parameters:
     ///   - few: See ``Deferral/witnesses``.
-    ///   - begunAt: Monotonic nanoseconds at which the attempt began.
+    ///   - begunAt: The time at which the attempt began.
     /// - Returns: What that says, and whether the lane is to pause for it.
     mutating func failed(
-        _ token: Digest, from sender: SenderID?, witnesses few: Int, begunAt: Int64, at time: Int64
+        _ token: Digest, from sender: SenderID?, witnesses few: Int, begunAt: MonotonicTime,
+        at time: MonotonicTime
     ) -> (finding: Suspicion<Digest>.Finding, pauses: Bool) {
         let voices = suspicion.voices
         let finding = suspicion.failed(token, from: sender)
@@ -288,10 +293,10 @@ package struct Lane: Sendable {
     ///
     /// - Parameter isSure: Nothing at all begins before the time that the gateway has asked for.
     mutating func pause(
-        atLeast asked: Duration?, isSure: Bool, at time: Int64, policy: RetryPolicy,
+        atLeast asked: Duration?, isSure: Bool, at time: MonotonicTime, policy: RetryPolicy,
         using random: inout some RandomNumberGenerator
     ) {
-        let wished = time + policy.obeyed(asked).nanoseconds
+        let wished = time + policy.obeyed(asked)
         wishedUntil = max(wishedUntil, wished)
         if isSure { askedUntil = max(askedUntil, wished) }
         if case .paused(let until) = condition {
@@ -300,12 +305,13 @@ package struct Lane: Sendable {
         }
         pause.began(at: time, isFirst: condition == .open, doubts: suspicion.doubts(at: time))
         let own = policy.delay(afterAttempts: failures, atLeast: nil, using: &random)
-        condition = .paused(until: max(time + min(own, Lane.longestPause).nanoseconds, wished))
+        condition = .paused(until: max(time + min(own, Lane.longestPause), wished))
     }
 
     /// Goes on with a pause of the last process.
     mutating func restore(
-        until: Int64, asked: Int64, pausedAt: Int64, failures: Int, block: LaneBlock?, at time: Int64
+        until: MonotonicTime, asked: MonotonicTime, pausedAt: MonotonicTime, failures: Int, block: LaneBlock?,
+        at time: MonotonicTime
     ) {
         pause.restored(count: failures, beganAt: pausedAt, at: time)
         askedUntil = asked
@@ -315,12 +321,12 @@ package struct Lane: Sendable {
     }
 
     /// Blocks the lane: credentials, topic or clock are wrong.
-    mutating func block(reason: String, at time: Int64) {
+    mutating func block(reason: String, at time: MonotonicTime) {
         block = LaneBlock(reason: reason, since: block?.since ?? time)
     }
 
     /// Resumes the lane at once: the operator has changed something.
-    mutating func resume(at time: Int64) {
+    mutating func resume(at time: MonotonicTime) {
         pause.count = 0
         askedUntil = 0
         wishedUntil = 0

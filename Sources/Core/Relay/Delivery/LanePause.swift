@@ -1,3 +1,5 @@
+import Clocks
+
 /// The pause of a lane while its gateway is suspected to be away: nothing for a while, then a few tries, then nothing for
 /// longer.
 ///
@@ -8,12 +10,12 @@
 struct LanePause: Sendable {
     /// Pauses in a row without an answer between them.
     var count = 0
-    /// Monotonic nanoseconds: since when the lane is not open.
-    var beganAt: Int64 = 0
-    /// Monotonic nanoseconds from which on a few of those that have not failed may try.
-    private(set) var probeAt: Int64 = 0
+    /// The time since when the lane is not open.
+    var beganAt: MonotonicTime = 0
+    /// The time from which on a few of those that have not failed may try.
+    private(set) var probeAt: MonotonicTime = 0
     /// The tries of now: when they began, how many have begun, and how many of them found that the gateway fails.
-    private var triesAt: Int64 = 0
+    private var triesAt: MonotonicTime = 0
     private(set) var tries = 0
     private var misses = 0
     /// Tries of the next probe.
@@ -35,22 +37,22 @@ struct LanePause: Sendable {
     /// Begins a pause.
     ///
     /// - Parameter doubts: See ``Suspicion/doubts``: all pauses for nothing together are not longer than two.
-    mutating func began(at time: Int64, isFirst: Bool, doubts: Int) {
+    mutating func began(at time: MonotonicTime, isFirst: Bool, doubts: Int) {
         count += 1
         if isFirst { beganAt = time }
-        probeAt = time + LanePause.firstProbe.nanoseconds >> Int64(doubts)
+        probeAt = time + LanePause.firstProbe / (1 << doubts)
         tries = 0
         probes = isFirst ? LanePause.firstTries : LanePause.fewTries
     }
 
-    mutating func restored(count: Int, beganAt: Int64, at time: Int64) {
+    mutating func restored(count: Int, beganAt: MonotonicTime, at time: MonotonicTime) {
         self.count = count
         self.beganAt = beganAt
-        probeAt = time + LanePause.firstProbe.nanoseconds
+        probeAt = time + LanePause.firstProbe
         beginTries(at: time)
     }
 
-    mutating func beginTries(at time: Int64) {
+    mutating func beginTries(at time: MonotonicTime) {
         triesAt = time
         tries = 0
         misses = 0
@@ -61,7 +63,7 @@ struct LanePause: Sendable {
     /// Begins a probe of the gateway in the middle of the pause, if its time has come and no try of it is counted yet.
     ///
     /// - Returns: Whether a try of the probe may be sent now.
-    mutating func beginProbe(at time: Int64) -> Bool {
+    mutating func beginProbe(at time: MonotonicTime) -> Bool {
         guard time >= probeAt else { return false }
         if tries == 0 { triesAt = time }
         return tries < probes
@@ -69,25 +71,25 @@ struct LanePause: Sendable {
 
     /// Counts a try that is on its way.
     ///
-    /// - Parameter asked: Monotonic nanoseconds until which the gateway wants nothing: with a long wish there are fewer.
-    mutating func tried(at time: Int64, isProbe: Bool, asked: Int64) {
+    /// - Parameter asked: The time until which the gateway wants nothing: with a long wish there are fewer.
+    mutating func tried(at time: MonotonicTime, isProbe: Bool, asked: MonotonicTime) {
         tries += 1
         guard isProbe, tries == probes else { return }
         probes = LanePause.fewTries
-        let own = LanePause.nextProbe.nanoseconds
+        let own = LanePause.nextProbe
         probeAt = time + (asked > time + own ? max(own, time - beganAt) : own)
         tries = 0
     }
 
     /// Gives back a try that began at that time: it says nothing of the gateway, and another one may begin.
-    mutating func giveBack(begunAt: Int64) {
+    mutating func giveBack(begunAt: MonotonicTime) {
         if begunAt >= triesAt, tries > 0 { tries -= 1 }
     }
 
     /// Counts a try that began at that time and found that the gateway fails.
     ///
     /// - Returns: Whether all tries have found so.
-    mutating func missed(begunAt: Int64) -> Bool {
+    mutating func missed(begunAt: MonotonicTime) -> Bool {
         if begunAt >= triesAt { misses += 1 }
         return misses >= most
     }

@@ -3,6 +3,17 @@ import Encodings
 /// The part of a lane's state that outlives the process: a start asks nobody who has just asked to be left in peace. Times
 /// are milliseconds since 1970.
 package struct LaneRecord: Equatable, Sendable {
+    /// A ``LaneBlock`` as it is written down.
+    package struct Block: Equatable, Sendable {
+        package var reason: String
+        package var since: Int64
+
+        package init(reason: String, since: Int64) {
+            self.reason = reason
+            self.since = since
+        }
+    }
+
     /// The time when the record was written.
     package var writtenAt: Int64
     /// The time since when the lane has not been open.
@@ -14,11 +25,11 @@ package struct LaneRecord: Equatable, Sendable {
     /// Pauses in a row without an answer between them.
     package var failures: Int
     /// The fault that the operator has to mend; `nil`: there is none.
-    package var block: LaneBlock?
+    package var block: Block?
 
     package init(
         writtenAt: Int64, pausedAt: Int64, pausedUntil: Int64, askedUntil: Int64, failures: Int,
-        block: LaneBlock? = nil
+        block: Block? = nil
     ) {
         self.writtenAt = writtenAt
         self.pausedAt = pausedAt

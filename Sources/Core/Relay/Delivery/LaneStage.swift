@@ -1,3 +1,5 @@
+import Clocks
+
 /// The stage of a lane's life: whether the lane has a gateway, has had one, and may have one.
 ///
 /// A fault of the last gateway is remembered until the next gateway is looked at: if that one has none, what blocked the
@@ -70,7 +72,7 @@ extension Lane {
     }
 
     /// Ends the wait for a gateway: the lane may have one.
-    mutating func unpark(at time: Int64) {
+    mutating func unpark(at time: MonotonicTime) {
         switch stage {
         case .newcomer: stage = .bare
         case .parked(let hadFault): stage = .closed(hadFault: hadFault)

@@ -1,10 +1,11 @@
+import Clocks
 import Encodings
 
 /// Whether a lane's gateway fails again and again, and when the operator hears of it: when it begins, every ten minutes
 /// while it lasts, and when it is over.
 ///
 /// A notification that is sent again and then taken is no trouble, nor is one that came back unharmed or is too much for one
-/// device; a blocked lane has an event of its own. Times are monotonic nanoseconds.
+/// device; a blocked lane has an event of its own.
 package struct LaneTrouble: Equatable, Sendable {
     package enum News: Equatable, Sendable {
         /// The last attempts came to nothing, the newest for this
@@ -23,18 +24,18 @@ package struct LaneTrouble: Equatable, Sendable {
     static let shortestInterval: Duration = .seconds(60)
 
     private var attempts = 0
-    private var since: Int64 = 0
+    private var since: MonotonicTime = 0
     private var isReported = false
-    private var reportedAt: Int64?
+    private var reportedAt: MonotonicTime?
 
-    mutating func note(_ outcome: Outcome, at time: Int64) -> News? {
+    mutating func note(_ outcome: Outcome, at time: MonotonicTime) -> News? {
         switch outcome {
         case .accepted, .kept, .refused, .tokenDead:
             defer {
                 attempts = 0
                 isReported = false
             }
-            return isReported ? .recovered(attempts: attempts, after: .nanoseconds(time - since)) : nil
+            return isReported ? .recovered(attempts: attempts, after: (time - since)) : nil
         case .blocked: return nil
         case .deferred(let deferral):
             guard !deferral.isUnharmed, !deferral.isThrottle else { return nil }
@@ -47,14 +48,14 @@ package struct LaneTrouble: Equatable, Sendable {
         }
     }
 
-    private func isTrouble(at time: Int64) -> Bool {
+    private func isTrouble(at time: MonotonicTime) -> Bool {
         attempts >= LaneTrouble.many
-            || attempts >= LaneTrouble.few && time - since >= LaneTrouble.lasting.nanoseconds
+            || attempts >= LaneTrouble.few && time - since >= LaneTrouble.lasting
     }
 
-    private func isDue(at time: Int64) -> Bool {
+    private func isDue(at time: MonotonicTime) -> Bool {
         guard let reportedAt else { return true }
         let interval = isReported ? LaneTrouble.interval : LaneTrouble.shortestInterval
-        return time - reportedAt >= interval.nanoseconds
+        return time - reportedAt >= interval
     }
 }

@@ -1,11 +1,13 @@
+import Clocks
+
 /// How many requests a lane may have on their way: half as many after a failure, one more with each answer, as congestion
 /// control does it. After a longer pause it grows over a minute, as Firebase asks ("Best practices for sending FCM
 /// messages at scale").
 struct LaneWindow: Equatable, Sendable {
     /// `.max`: as many as the gateway takes.
     private(set) var size = Int.max
-    /// Monotonic nanoseconds at which a ramp began; `nil`: there is none.
-    private var rampBegan: Int64?
+    /// The time at which a ramp began; `nil`: there is none.
+    private var rampBegan: MonotonicTime?
 
     /// The size at which a ramp is over: no connection takes more.
     static let full = 1024
@@ -21,7 +23,7 @@ struct LaneWindow: Equatable, Sendable {
     }
 
     /// Restarts the window after a pause.
-    mutating func restart(after pause: Duration, at time: Int64) {
+    mutating func restart(after pause: Duration, at time: MonotonicTime) {
         size = max(LaneWindow.first, min(size, LaneWindow.full))
         if pause >= LaneWindow.outage { rampBegan = time }
     }
@@ -35,10 +37,10 @@ struct LaneWindow: Equatable, Sendable {
         if size > LaneWindow.full { size = .max }
     }
 
-    /// Returns the most requests on their way at this time, in monotonic nanoseconds.
-    mutating func limit(at time: Int64) -> Int {
+    /// Returns the most requests on their way at this time.
+    mutating func limit(at time: MonotonicTime) -> Int {
         guard let rampBegan else { return size }
-        let doublings = max(0, time - rampBegan) / LaneWindow.doubling.nanoseconds
+        let doublings = max(0, (time - rampBegan).nanoseconds) / LaneWindow.doubling.nanoseconds
         guard doublings < 10, LaneWindow.first << doublings < LaneWindow.full else {
             self.rampBegan = nil
             return size

@@ -1,3 +1,4 @@
+import Clocks
 import Encodings
 
 /// The way from the queue to the gateways, and what their answers mean.
@@ -8,8 +9,8 @@ extension Pipeline {
         case load([Int64])
         /// The notification came to its end without being sent, or waits for the clock.
         case ended
-        /// No attempt is due before this time (monotonic nanoseconds).
-        case wait(until: Int64)
+        /// No attempt is due before this time.
+        case wait(until: MonotonicTime)
         /// No attempt is due until something changes.
         case idle
     }
@@ -28,10 +29,10 @@ extension Pipeline {
         }
         var room = hasFault ? max(1, room) : room
         guard room > 0, !isStopping, commits.fault == nil, delivery.lanes[lane].stage.hasGateway,
-            !delivery.lanes[lane].isLoading, holdsLease(at: now.monotonicNanoseconds)
+            !delivery.lanes[lane].isLoading, holdsLease(at: now.monotonic)
         else { return }
         var isStarved = false
-        var wakeAt = Int64.max
+        var wakeAt = MonotonicTime.max
         sending: while room > 0 {
             switch nextStep(in: lane, at: now) {
             case .send(let handle, let notification):
@@ -54,18 +55,18 @@ extension Pipeline {
         refill(lane, isStarved: isStarved, at: now)
         let claimAt = delivery.lanes[lane].shelved > 0 ? delivery.lanes[lane].claimAt : .max
         // What is due and not claimed waits for something else to change.
-        if claimAt > now.monotonicNanoseconds { wakeAt = min(wakeAt, claimAt) }
+        if claimAt > now.monotonic { wakeAt = min(wakeAt, claimAt) }
         if wakeAt < .max { wake(lane, at: wakeAt) }
     }
 
-    mutating func wake(_ lane: Int, at time: Int64) {
+    mutating func wake(_ lane: Int, at time: MonotonicTime) {
         delivery.withLane(lane) { $0.wakeAt = time }
         lanesWakeAt = min(lanesWakeAt, time)
     }
 
     /// Decides what a lane does next.
     mutating func nextStep(in lane: Int, at now: Instant) -> Step {
-        let time = now.monotonicNanoseconds
+        let time = now.monotonic
         guard let turn = delivery.withLane(lane, { $0.turn(at: time) }) else {
             return delivery.lanes[lane].waitsUntil(at: time).map { .wait(until: $0) } ?? .idle
         }
@@ -97,7 +98,7 @@ extension Pipeline {
     }
 
     @inline(__always)
-    private mutating func take(_ turn: Lane.Turn, of lane: Int, at time: Int64) -> Int? {
+    private mutating func take(_ turn: Lane.Turn, of lane: Int, at time: MonotonicTime) -> Int? {
         switch turn {
         case .oldest: delivery.takeNext(lane: lane, at: time)
         case .newest: delivery.takeOther(lane: lane, at: time) ?? delivery.takeNext(lane: lane, at: time)
@@ -108,7 +109,7 @@ extension Pipeline {
         }
     }
 
-    private mutating func load(from first: Int, lane: Int, at time: Int64) -> [Int64] {
+    private mutating func load(from first: Int, lane: Int, at time: MonotonicTime) -> [Int64] {
         var sequences: [Int64] = []
         var next: Int? = first
         while let slot = next {
@@ -144,17 +145,17 @@ extension Pipeline {
         settleUnstored(slot, at: now)
         if outcome.isJudgement, delivery.lanes[lane].isRecorded { writeDown(lane: lane, at: now) }
         tellIfBlocked(lane, before: blockedBefore)
-        serveNewcomer(after: lane, at: now.monotonicNanoseconds)
+        serveNewcomer(after: lane, at: now.monotonic)
         delivery.stir(lane)
-        if !commits.isEmpty { scheduleCommit(at: now.monotonicNanoseconds) }
+        if !commits.isEmpty { scheduleCommit(at: now.monotonic) }
         stopIfDone()
     }
 
     /// Counts an outcome in the lane's state that the operator sees.
     private mutating func note(
-        _ outcome: Outcome, of slot: Int, in lane: Int, begunAt: Int64, at now: Instant
+        _ outcome: Outcome, of slot: Int, in lane: Int, begunAt: MonotonicTime, at now: Instant
     ) {
-        let time = now.monotonicNanoseconds
+        let time = now.monotonic
         let token = delivery.entries[slot].token
         // What fails alone is no trouble of the gateway's.
         if !delivery.lanes[lane].suspicion.isAlone(token) || outcome.isJudgement,
@@ -163,7 +164,7 @@ extension Pipeline {
             effects.append(.trouble(news, lane: lane))
         }
         if outcome.isJudgement {
-            let answerTime = Duration.nanoseconds(time - begunAt)
+            let answerTime = time - begunAt
             let window = writeBehind
             delivery.withLane(lane) { $0.answered(after: answerTime, within: window) }
         }
@@ -178,12 +179,12 @@ extension Pipeline {
     }
 
     private mutating func judge(
-        _ slot: Int, _ outcome: Outcome, begunAt: Int64, at now: Instant,
+        _ slot: Int, _ outcome: Outcome, begunAt: MonotonicTime, at now: Instant,
         using random: inout some RandomNumberGenerator
     ) {
         switch outcome {
         case .accepted, .kept:
-            delivery.answered(slot, at: now.monotonicNanoseconds)
+            delivery.answered(slot, at: now.monotonic)
             delivery.withLane(delivery.entries[slot].lane) {
                 $0.isProven = true
                 $0.hasDelivered = true
@@ -193,10 +194,10 @@ extension Pipeline {
             guard outcome != .kept else { return keep(slot) }
             finish(slot, .delivered, at: now)
         case .refused(let reason, let kind, let detail):
-            delivery.answered(slot, at: now.monotonicNanoseconds)
+            delivery.answered(slot, at: now.monotonic)
             finish(slot, .refused(reason: .gateway(reason, kind), detail: detail), at: now)
         case .tokenDead(let reason, let since, let detail):
-            delivery.answered(slot, at: now.monotonicNanoseconds)
+            delivery.answered(slot, at: now.monotonic)
             // Dead before the app registered it last, it may be alive (Apple, "Handling notification responses from APNs"):
             // this notification is refused, and no more is said of the token.
             if let since, since < delivery.entries[slot].registeredAt {
@@ -225,7 +226,7 @@ extension Pipeline {
     }
 
     /// Notes that an attempt's end says nothing of the gateway.
-    private mutating func saysNothing(_ slot: Int, begunAt: Int64) {
+    private mutating func saysNothing(_ slot: Int, begunAt: MonotonicTime) {
         delivery.withLane(delivery.entries[slot].lane) { $0.endedAlone(begunAt: begunAt) }
     }
 
@@ -262,7 +263,7 @@ extension Pipeline {
         _ slot: Int, for delay: Duration, isThrottle: Bool = false, at now: Instant
     ) {
         delivery.countAttempt(of: slot)
-        let due = now.monotonicNanoseconds + delay.nanoseconds
+        let due = now.monotonic + delay
         delivery.postpone(slot, until: due, isThrottled: isThrottle)
         writeDown(slot, notBefore: wallClock.steadyTime(ofMonotonic: due))
     }
@@ -279,11 +280,11 @@ extension Pipeline {
     /// credentials wrong. The notification waits in any case. The lane waits, too, when enough devices have
     /// failed so with no answer between them.
     private mutating func fail(
-        _ slot: Int, _ deferral: Deferral, isBlocked: Bool, begunAt: Int64, at now: Instant,
+        _ slot: Int, _ deferral: Deferral, isBlocked: Bool, begunAt: MonotonicTime, at now: Instant,
         using random: inout some RandomNumberGenerator
     ) {
         let (lane, token) = (delivery.entries[slot].lane, delivery.entries[slot].token)
-        let time = now.monotonicNanoseconds
+        let time = now.monotonic
         let asked = policy.obeyed(deferral.retryAfter)
         note(wish: asked, of: slot, at: now)
         let sender = delivery.entries[slot].body?.sender
@@ -314,10 +315,10 @@ extension Pipeline {
         // A few are enough to see when it works again: of many, each is tried the more rarely.
         let crowd = delivery.lanes[lane].suspended.count / Lane.fewSuspended
         delay = max(delay, min(Lane.longestPause * crowd, policy.longest))
-        delivery.suspend(slot, until: time + delay.nanoseconds, asked: time + asked.nanoseconds)
+        delivery.suspend(slot, until: time + delay, asked: time + asked)
         if isBlocked { return spareBody(of: slot) }
         writeDown(
-            slot, notBefore: asked > .zero ? wallClock.steadyTime(ofMonotonic: time + asked.nanoseconds) : 0)
+            slot, notBefore: asked > .zero ? wallClock.steadyTime(ofMonotonic: time + asked) : 0)
     }
 
     private mutating func pause(
@@ -325,7 +326,7 @@ extension Pipeline {
     ) {
         delivery.withLane(lane) { [policy] in
             $0.pause(
-                atLeast: deferral.retryAfter, isSure: deferral.witnesses <= 1, at: now.monotonicNanoseconds,
+                atLeast: deferral.retryAfter, isSure: deferral.witnesses <= 1, at: now.monotonic,
                 policy: policy, using: &random)
         }
         writeDown(lane: lane, at: now)

@@ -13,7 +13,7 @@ extension Pipeline {
     /// Ends what has expired. To be called now and then: what expires unsent is only noticed here.
     mutating func expire(at now: Instant) {
         for slot in delivery.entries.indices
-        where delivery.entries[slot].deadline <= now.monotonicNanoseconds {
+        where delivery.entries[slot].deadline <= now.monotonic {
             switch delivery.entries[slot].state {
             case .queued, .ready, .postponed: finish(slot, .expired, at: now)
             case .storing, .loading, .inFlight, .ended, .free: break
@@ -37,7 +37,7 @@ extension Pipeline {
         commits.append(.finish(sequence: end.sequence, ending))
         effects.append(.ended(end))
         if senders.listens(for: end.sequence) { commits.tellAfter(end.sequence, ending) }
-        scheduleCommit(at: now.monotonicNanoseconds)
+        scheduleCommit(at: now.monotonic)
         leave(slot)
     }
 

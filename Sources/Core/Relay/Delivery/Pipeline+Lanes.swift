@@ -1,3 +1,4 @@
+import Clocks
 import Encodings
 
 /// Lanes that come and go.
@@ -26,9 +27,9 @@ extension Pipeline {
     /// Tries a lane at once: what blocked it has been mended.
     package mutating func resume(_ id: LaneID, at now: Instant) {
         guard let lane = delivery.lane(id) else { return }
-        delivery.resume(lane, at: now.monotonicNanoseconds)
+        delivery.resume(lane, at: now.monotonic)
         writeDown(lane: lane, at: now)
-        if !commits.isEmpty { scheduleCommit(at: now.monotonicNanoseconds) }
+        if !commits.isEmpty { scheduleCommit(at: now.monotonic) }
     }
 
     /// Returns the index of a lane, if it is there.
@@ -43,7 +44,7 @@ extension Pipeline {
     mutating func lane(_ id: LaneID) -> Int { delivery.lane(id) ?? makeLane(id) }
 
     /// Returns the place of a lane for what comes in; `nil`: there is no room for another lane.
-    mutating func laneForNew(_ id: LaneID, from sender: SenderID?, at time: Int64) -> Int? {
+    mutating func laneForNew(_ id: LaneID, from sender: SenderID?, at time: MonotonicTime) -> Int? {
         if let lane = delivery.lane(id) { return lane }
         // An app's strangers take no other app's lanes.
         if id.host.isOrigin, !makeRoom(forOriginOf: id.app, from: sender, at: time) { return nil }
@@ -53,8 +54,9 @@ extension Pipeline {
 
     private var hasRoomForLane: Bool { delivery.laneCount < Pipeline.mostLanes }
 
-    private mutating func makeLane(_ id: LaneID, broughtBy sender: SenderID? = nil, at time: Int64 = 0) -> Int
-    {
+    private mutating func makeLane(
+        _ id: LaneID, broughtBy sender: SenderID? = nil, at time: MonotonicTime = 0
+    ) -> Int {
         var made = Lane(id: id, shown: validator.shown(id), broughtBy: sender, at: time)
         if !mayOpen(id) { made.park() }
         let lane = delivery.makeLane(made)
@@ -65,20 +67,20 @@ extension Pipeline {
     // MARK: Idle ones
 
     /// Closes the lanes to origins that have had nothing for a while.
-    mutating func closeIdleLanes(at time: Int64) {
+    mutating func closeIdleLanes(at time: MonotonicTime) {
         for lane in delivery.lanes.indices where delivery.lanes[lane].canGo(at: time) {
             guard let since = delivery.lanes[lane].idleSince else {
                 delivery.withLane(lane) { $0.idleSince = time }
                 continue
             }
-            if time - since >= Pipeline.idleLane.nanoseconds { close(lane) }
+            if time - since >= Pipeline.idleLane { close(lane) }
         }
     }
 
     /// Closes the lane to an origin that has been idle for longest; `app` is `nil` for the lanes of any app.
     ///
     /// - Returns: Whether there was a lane that could go.
-    mutating func closeLongestIdle(of app: String?, at time: Int64) -> Bool {
+    mutating func closeLongestIdle(of app: String?, at time: MonotonicTime) -> Bool {
         let idle = delivery.lanes.indices.filter {
             delivery.lanes[$0].canGo(at: time) && !delivery.lanes[$0].stage.isParked
                 && (app == nil || delivery.lanes[$0].id.app == app)
@@ -103,7 +105,7 @@ extension Pipeline {
 extension Lane {
     /// Whether nothing would be lost with the lane: no
     /// notification, and no pause that the host has asked for.
-    func canGo(at time: Int64) -> Bool {
+    func canGo(at time: MonotonicTime) -> Bool {
         guard !stage.isGone, id.host.isOrigin, isEmpty, !isLoading else { return false }
         if case .paused(let until) = condition { return until <= time }
         return true

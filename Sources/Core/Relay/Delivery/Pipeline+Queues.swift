@@ -1,3 +1,5 @@
+import Clocks
+
 /// The queues, as the operator sees them.
 extension Pipeline {
     /// Counts what is stored and has not ended, by lane. Looks at every notification: not for the way of a message.
@@ -17,10 +19,10 @@ extension Pipeline {
     /// The queue of one lane.
     package struct Queue: Equatable, Sendable {
         package private(set) var waiting = 0
-        /// Monotonic nanoseconds at which the oldest was submitted; `nil`: nothing waits.
-        package private(set) var oldestSubmittedAt: Int64?
+        /// The time at which the oldest was submitted; `nil`: nothing waits.
+        package private(set) var oldestSubmittedAt: MonotonicTime?
         /// The time of the oldest one whose device its gateway does not want spared: the others wait as they should.
-        package private(set) var oldestDueSubmittedAt: Int64?
+        package private(set) var oldestDueSubmittedAt: MonotonicTime?
 
         /// Adds the notifications of a lane that are on disk only.
         mutating func add(_ lane: Lane) {
@@ -29,7 +31,7 @@ extension Pipeline {
             waiting += lane.shelved - 1
         }
 
-        mutating func add(submittedAt: Int64, isSpared: Bool) {
+        mutating func add(submittedAt: MonotonicTime, isSpared: Bool) {
             waiting += 1
             oldestSubmittedAt = min(oldestSubmittedAt ?? .max, submittedAt)
             guard !isSpared else { return }

@@ -1,3 +1,4 @@
+import Clocks
 import Encodings
 
 /// The wishes of gateways and the states of lanes. They are written down with the commits of what they are about.
@@ -8,7 +9,7 @@ extension Pipeline {
     mutating func note(wish asked: Duration, of slot: Int, at now: Instant) {
         guard asked > .zero else { return }
         let entry = delivery.entries[slot]
-        let until = now.monotonicNanoseconds + asked.nanoseconds
+        let until = now.monotonic + asked
         let lane = delivery.lanes[entry.lane].id
         guard delivery.wishes.add(entry.token, of: lane, until: until) else { return }
         commits.append(
@@ -20,7 +21,7 @@ extension Pipeline {
 
     /// Writes down the state of a lane, which has changed.
     mutating func writeDown(lane: Int, at now: Instant) {
-        let record = delivery.lanes[lane].record(at: now.monotonicNanoseconds) {
+        let record = delivery.lanes[lane].record(at: now.monotonic) {
             wallClock.steadyTime(ofMonotonic: $0)
         }
         guard record != nil || delivery.lanes[lane].isRecorded else { return }
@@ -31,10 +32,10 @@ extension Pipeline {
     /// Lets go of the wishes and lane records that are over.
     mutating func endWishes(at now: Instant) {
         // Not by their time on disk: that may be of a clock that has been set since.
-        let over = delivery.wishes.endThose(until: now.monotonicNanoseconds)
+        let over = delivery.wishes.endThose(until: now.monotonic)
         if !over.isEmpty { commits.append(.forgetWishes(over)) }
         for lane in delivery.lanes.indices
-        where delivery.lanes[lane].isRecordOnly(at: now.monotonicNanoseconds) {
+        where delivery.lanes[lane].isRecordOnly(at: now.monotonic) {
             forgetRecord(of: lane)
             delivery.tidyLane(lane)
         }
@@ -49,7 +50,7 @@ extension Pipeline {
     // MARK: At the start
 
     /// Returns the rest of a time that was asked for. However the wall clock was
-    /// set, it is no longer than what was asked for then.
+    /// set, it is no longer than what was asked for then. Both times are milliseconds since 1970.
     private func rest(until end: Int64, since: Int64, at now: Instant) -> Duration {
         let longest = end.subtractingReportingOverflow(since)
         guard !longest.overflow else { return .zero }
@@ -62,7 +63,7 @@ extension Pipeline {
         var left: [Digest] = []
         for wish in wishes {
             let rest = rest(until: wish.until, since: wish.since, at: now)
-            let until = now.monotonicNanoseconds + rest.nanoseconds
+            let until = now.monotonic + rest
             if rest == .zero || !delivery.wishes.add(wish.token, of: wish.lane, until: until) {
                 left.append(wish.token)
             }
@@ -71,22 +72,22 @@ extension Pipeline {
     }
 
     mutating func restore(_ records: [LaneID: LaneRecord], at now: Instant) {
-        let time = now.monotonicNanoseconds
+        let time = now.monotonic
         let steady = wallClock.steadyTime(at: now)
         let sorted = records.sorted { ($0.key.app, $0.key.host.name) < ($1.key.app, $1.key.host.name) }
         for (id, record) in sorted {
             let lane = lane(id)
             let paused = rest(until: record.pausedUntil, since: record.writtenAt, at: now)
             let asked = rest(until: record.askedUntil, since: record.writtenAt, at: now)
-            func monotonic(_ past: Int64) -> Int64 {
+            func monotonic(_ past: Int64) -> MonotonicTime {
                 let age = steady.subtractingReportingOverflow(past)
-                return time - min(max(0, age.overflow ? 0 : age.partialValue), 1 << 40) * 1_000_000
+                return time - .milliseconds(min(max(0, age.overflow ? 0 : age.partialValue), 1 << 40))
             }
             let pausedAt = monotonic(record.pausedAt)
             let block = record.block.map { LaneBlock(reason: $0.reason, since: monotonic($0.since)) }
             delivery.withLane(lane) {
                 $0.restore(
-                    record, pausedUntil: time + paused.nanoseconds, askedUntil: time + asked.nanoseconds,
+                    record, pausedUntil: time + paused, askedUntil: time + asked,
                     pausedAt: pausedAt, block: block, at: time)
             }
             if let block { effects.append(.blocked(lane: lane, reason: block.reason)) }
@@ -96,28 +97,29 @@ extension Pipeline {
 
 extension Lane {
     /// Returns the record of the lane's state; `nil`: it is that of a new lane.
-    fileprivate func record(at time: Int64, steadyTime: (Int64) -> Int64) -> LaneRecord? {
+    fileprivate func record(at time: MonotonicTime, steadyTime: (MonotonicTime) -> Int64) -> LaneRecord? {
         guard block != nil || failures > 0 || askedUntil > time else { return nil }
         var pausedUntil = askedUntil
         if case .paused(let until) = condition { pausedUntil = until }
         return LaneRecord(
             writtenAt: steadyTime(time), pausedAt: steadyTime(pause.beganAt),
             pausedUntil: steadyTime(pausedUntil), askedUntil: steadyTime(askedUntil), failures: failures,
-            block: block.map { LaneBlock(reason: $0.reason, since: steadyTime($0.since)) })
+            block: block.map { LaneRecord.Block(reason: $0.reason, since: steadyTime($0.since)) })
     }
 
     /// Whether nothing but its record keeps it, and nothing of that is to be waited for.
-    fileprivate func isRecordOnly(at time: Int64) -> Bool {
+    fileprivate func isRecordOnly(at time: MonotonicTime) -> Bool {
         guard isRecorded, !stage.isGone, !stage.hasGateway, isEmpty, !isLoading else { return false }
         return askedUntil <= time
     }
 
-    /// Restores the lane as it stood when the last process ended. Times are monotonic nanoseconds.
+    /// Restores the lane as it stood when the last process ended.
     ///
     /// A fault that the operator had to mend may be the reason for the start: our own pause for it is not kept.
     fileprivate mutating func restore(
-        _ record: LaneRecord, pausedUntil: Int64, askedUntil: Int64, pausedAt: Int64, block: LaneBlock?,
-        at time: Int64
+        _ record: LaneRecord, pausedUntil: MonotonicTime, askedUntil: MonotonicTime, pausedAt: MonotonicTime,
+        block: LaneBlock?,
+        at time: MonotonicTime
     ) {
         restore(
             until: block == nil ? pausedUntil : askedUntil, asked: askedUntil,

@@ -1,3 +1,5 @@
+import Clocks
+
 /// The judgement whether a gateway fails, or single devices.
 ///
 /// An overloaded gateway and wrong credentials show as answers to single notifications, and so does what is wrong with one
@@ -29,8 +31,8 @@ package struct Suspicion<Device: Hashable & Sendable>: Sendable {
     private var suspects: Set<SenderID> = []
     /// The number of times that witnesses have proved wrong lately.
     private var mistakes = 0
-    /// Monotonic nanoseconds at which witnesses last proved wrong.
-    private var doubtedAt: Int64 = 0
+    /// The time at which witnesses last proved wrong.
+    private var doubtedAt: MonotonicTime = 0
 
     /// The most devices, and the most senders, that are remembered. With
     /// more devices that fail, all are suspected anew.
@@ -52,7 +54,7 @@ package struct Suspicion<Device: Hashable & Sendable>: Sendable {
 
     /// Returns how often witnesses have proved wrong lately. Once: what fails
     /// may be a device's own; again: more likely it is.
-    func doubts(at time: Int64) -> Int { time - doubtedAt < Suspicion.memory.nanoseconds ? mistakes : 0 }
+    func doubts(at time: MonotonicTime) -> Int { time - doubtedAt < Suspicion.memory ? mistakes : 0 }
     /// Whether something has failed since the gateway last answered.
     var hasWitnesses: Bool { witnesses > 0 }
     /// The number of senders whose devices have failed since the gateway last answered; many devices count as
@@ -77,7 +79,7 @@ package struct Suspicion<Device: Hashable & Sendable>: Sendable {
 
     /// Whether the devices of `few` different senders or more, twice as many for each
     /// doubt, have failed with no answer between them.
-    func isReason(witnesses few: Int, at time: Int64) -> Bool {
+    func isReason(witnesses few: Int, at time: MonotonicTime) -> Bool {
         voices >= few << doubts(at: time)
     }
 
@@ -96,7 +98,7 @@ package struct Suspicion<Device: Hashable & Sendable>: Sendable {
     }
 
     /// Notes that the witnesses have proved wrong.
-    mutating func doubt(at time: Int64) {
+    mutating func doubt(at time: MonotonicTime) {
         let before = doubts(at: time)
         if before == 0 { suspects = senders }
         mistakes = min(before + 1, Suspicion.mostDoubts)

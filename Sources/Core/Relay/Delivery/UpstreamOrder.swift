@@ -1,10 +1,10 @@
+import Clocks
+
 /// Which of several upstreams is asked: the first in the operator's order that is not set aside. One that is comes
 /// back after a while, once a connection to it stands.
 ///
 /// An upstream is not set aside for what it says of one device: that one goes to the next upstream, and all do when
 /// several devices of different senders have heard so with none taken between them (``Suspicion``).
-///
-/// Times are monotonic nanoseconds.
 package struct UpstreamOrder<Device: Hashable & Sendable>: Sendable {
     package static var firstPause: Duration { .seconds(60) }
     static var longestPause: Duration { .seconds(600) }
@@ -13,7 +13,7 @@ package struct UpstreamOrder<Device: Hashable & Sendable>: Sendable {
 
     private struct Upstream: Sendable {
         /// The time until which the upstream is set aside; `nil`: it is not.
-        var awayUntil: Int64?
+        var awayUntil: MonotonicTime?
         /// Whether the upstream is being called.
         var isTried = false
         /// The number of failures in a row.
@@ -40,17 +40,17 @@ package struct UpstreamOrder<Device: Hashable & Sendable>: Sendable {
     /// Sets an upstream aside, which surely takes nothing now.
     ///
     /// - Returns: Whether there is another one to ask. If not, it stays.
-    package mutating func setAside(_ index: Int, for asked: Duration? = nil, at time: Int64) -> Bool {
+    package mutating func setAside(_ index: Int, for asked: Duration? = nil, at time: MonotonicTime) -> Bool {
         let isOther = upstreams.indices.contains { $0 != index && upstreams[$0].awayUntil == nil }
         guard isOther else { return false }
-        let asked = min(asked ?? .zero, .seconds(86400)).nanoseconds
+        let asked = min(asked ?? .zero, .seconds(86400))
         if let until = upstreams[index].awayUntil, !upstreams[index].isTried {
             // What else was on its way there fails as well, which is no further failure.
             upstreams[index].awayUntil = max(until, time + asked)
             return true
         }
-        let own = firstPause.nanoseconds << Int64(min(upstreams[index].failures, 10))
-        let pause = max(min(own, UpstreamOrder.longestPause.nanoseconds), asked)
+        let own = firstPause * (1 << min(upstreams[index].failures, 10))
+        let pause = max(min(own, UpstreamOrder.longestPause), asked)
         upstreams[index].failures += 1
         upstreams[index].isTried = false
         upstreams[index].awayUntil = time + pause
@@ -58,7 +58,7 @@ package struct UpstreamOrder<Device: Hashable & Sendable>: Sendable {
     }
 
     /// Takes the upstreams that are to be called now, each once.
-    package mutating func takeDue(at time: Int64) -> [Int] {
+    package mutating func takeDue(at time: MonotonicTime) -> [Int] {
         upstreams.indices.filter { index in
             guard !upstreams[index].isTried, let until = upstreams[index].awayUntil, until <= time else {
                 return false
@@ -87,7 +87,7 @@ package struct UpstreamOrder<Device: Hashable & Sendable>: Sendable {
     /// - Returns: Whether that is believed.
     package mutating func failed(
         _ index: Int, _ device: Device, from sender: SenderID?, witnesses few: Int = Deferral.fewWitnesses,
-        at time: Int64
+        at time: MonotonicTime
     ) -> Bool {
         upstreams[index].suspicion.failed(device, from: sender)
         return upstreams[index].suspicion.isReason(witnesses: few, at: time)
@@ -122,5 +122,5 @@ package struct UpstreamOrder<Device: Hashable & Sendable>: Sendable {
     }
 
     /// The time when one of the upstreams is to be called next.
-    package var wakeAt: Int64? { upstreams.lazy.filter { !$0.isTried }.compactMap(\.awayUntil).min() }
+    package var wakeAt: MonotonicTime? { upstreams.lazy.filter { !$0.isTried }.compactMap(\.awayUntil).min() }
 }

@@ -1,3 +1,5 @@
+import Clocks
+
 /// A gateway's wish for one device: its `Retry-After`. Times are milliseconds since 1970.
 package struct DeviceWish: Equatable, Sendable {
     package let token: Digest
@@ -22,8 +24,7 @@ package struct DeviceWish: Equatable, Sendable {
 struct Wishes: Sendable {
     private struct Wish {
         let lane: LaneID
-        /// Monotonic nanoseconds.
-        let until: Int64
+        let until: MonotonicTime
     }
 
     private var wishes: [Digest: Wish] = [:]
@@ -38,13 +39,13 @@ struct Wishes: Sendable {
     var isEmpty: Bool { wishes.isEmpty }
     var count: Int { wishes.count }
 
-    /// Returns the monotonic nanoseconds before which nothing goes to this device; 0: at any time.
-    func until(_ token: Digest) -> Int64 { wishes[token]?.until ?? 0 }
+    /// Returns the time before which nothing goes to this device; 0: at any time.
+    func until(_ token: Digest) -> MonotonicTime { wishes[token]?.until ?? 0 }
 
-    /// Adds a wish until a time in monotonic nanoseconds.
+    /// Adds a wish until a time.
     ///
     /// - Returns: Whether there is room for it.
-    mutating func add(_ token: Digest, of lane: LaneID, until time: Int64) -> Bool {
+    mutating func add(_ token: Digest, of lane: LaneID, until time: MonotonicTime) -> Bool {
         if wishes[token] == nil {
             let share = max(Wishes.leastShare, (most - wishes.count) / Wishes.partOfFree)
             guard wishes.count < most, counts[lane, default: 0] < share else { return false }
@@ -54,8 +55,8 @@ struct Wishes: Sendable {
         return true
     }
 
-    /// Ends the wishes that are over at that time (monotonic nanoseconds), and returns their devices.
-    mutating func endThose(until time: Int64) -> [Digest] {
+    /// Ends the wishes that are over at that time, and returns their devices.
+    mutating func endThose(until time: MonotonicTime) -> [Digest] {
         let over = wishes.filter { $0.value.until <= time }.map(\.key)
         for token in over { end(token) }
         return over

@@ -1,3 +1,5 @@
+import Clocks
+
 /// Decides whether there is room for one more notification: for its device token, and in the node as a whole.
 ///
 /// A submission that is refused here gets `Busy` with a time: nothing is stored, nothing is lost.
@@ -82,7 +84,7 @@ package struct Admission: Sendable {
         guard storingBytes + size <= limits.storingBytes else {
             return .node(retryAfter: Admission.retryWhenStoring)
         }
-        let time = now.monotonicNanoseconds
+        let time = now.monotonic
         var account = accounts[token] ?? Account()
         guard shares.mayTake(sender) else { return .node(retryAfter: Admission.retryWhenShareIsTaken) }
         let isNew = sender.map { !recent.contains($0, to: token) } ?? false
@@ -94,7 +96,7 @@ package struct Admission: Sendable {
             isNew
             ? kept.take(from: &account.kept, at: time)
             : Admission.take(rate, from: &account.used, or: rest, from: &account.kept, at: time)
-        guard delay == 0 else { return .device(retryAfter: .nanoseconds(delay)) }
+        guard delay == .zero else { return .device(retryAfter: delay) }
         enter(account, token: token, size: size, from: sender, at: time)
         return nil
     }
@@ -102,18 +104,20 @@ package struct Admission: Sendable {
     /// Takes one place for what ``admit(token:size:from:at:)`` finds over its device's rate, and leaves what is kept for
     /// newcomers alone. Of one sender so many may wait; of all no more than find a place in any case.
     ///
-    /// - Returns: Monotonic nanoseconds before which it is not sent; `nil`: it is not the rate, or too many wait.
-    mutating func admitLater(token: Digest, size: Int, from sender: SenderID?, at now: Instant) -> Int64? {
+    /// - Returns: The time before which it is not sent; `nil`: it is not the rate, or too many wait.
+    mutating func admitLater(token: Digest, size: Int, from sender: SenderID?, at now: Instant)
+        -> MonotonicTime?
+    {
         guard waiting < limits.waiting, waitingBytes + size <= limits.waitingBytes,
             storingBytes + size <= limits.storingBytes, shares.mayTake(sender)
         else { return nil }
-        let time = now.monotonicNanoseconds
+        let time = now.monotonic
         var account = accounts[token] ?? Account()
         guard account.waiting < max(1, limits.waitingPerToken * 3 / 4) else { return nil }
         let pair = Late(token: token, sender: sender)
         if late.count >= Admission.mostLate { late = late.filter { !$0.value.isOver(at: time) } }
         guard late.count < Admission.mostLate,
-            lateRate.take(from: &late[pair, default: Rate.Use()], at: time) == 0
+            lateRate.take(from: &late[pair, default: Rate.Use()], at: time) == .zero
         else { return nil }
         let due = time + rate.delay(after: account.used, at: time)
         rate.add(to: &account.used, at: time)
@@ -124,7 +128,7 @@ package struct Admission: Sendable {
     /// Takes the place that the limits have room for, and keeps the account of its device.
     @inline(__always)
     private mutating func enter(
-        _ account: Account, token: Digest, size: Int, from sender: SenderID?, at time: Int64
+        _ account: Account, token: Digest, size: Int, from sender: SenderID?, at time: MonotonicTime
     ) {
         var account = account
         account.waiting += 1
@@ -146,10 +150,11 @@ package struct Admission: Sendable {
     private static let mostLate = 8192
 
     private static func take(
-        _ one: Rate, from used: inout Rate.Use, or other: Rate, from otherUsed: inout Rate.Use, at time: Int64
-    ) -> Int64 {
+        _ one: Rate, from used: inout Rate.Use, or other: Rate, from otherUsed: inout Rate.Use,
+        at time: MonotonicTime
+    ) -> Duration {
         let delay = one.take(from: &used, at: time)
-        return delay == 0 ? 0 : min(delay, other.take(from: &otherUsed, at: time))
+        return delay == .zero ? .zero : min(delay, other.take(from: &otherUsed, at: time))
     }
 
     /// Whether a lane may have one more. It may have some times as much as is free, so that the one that has most leaves
@@ -241,7 +246,7 @@ package struct Admission: Sendable {
 
     /// Forgets tokens that have nothing waiting and a fresh rate. Done whenever the table has doubled: it stays within
     /// twice what waits and the traffic of the last seconds, and no single submission pays for it each time.
-    private mutating func sweep(at time: Int64) {
+    private mutating func sweep(at time: MonotonicTime) {
         guard accounts.count > sweepAbove else { return }
         accounts = accounts.filter {
             $0.value.waiting > 0 || !$0.value.used.isOver(at: time) || !$0.value.kept.isOver(at: time)

@@ -1,3 +1,5 @@
+import Clocks
+
 /// The share that one circuit of the onion service has used up, over all connections that came by it.
 ///
 /// Frames, refused notifications and bytes over the share only make it slower: it is read no further for a while. Breaking
@@ -52,7 +54,7 @@ package struct CircuitAccount: Sendable {
     private static let burst = 10
     /// The number of refused requests that are a strike, with none between them that was not refused.
     package static let refusalsPerStrike = 10
-    private static let strikeMemory: Int64 = 60_000_000_000
+    private static let strikeMemory = Duration.seconds(60)
 
     private let shared: SharedLimits
     private var limits: Limits { shared.limits }
@@ -61,12 +63,12 @@ package struct CircuitAccount: Sendable {
     private var bytes = Rate.Use()
     private var strikes: Int32 = 0
     private var refusals: Int32 = 0
-    private var struckFrom: Int64 = 0
+    private var struckFrom: MonotonicTime = 0
 
     package init(limits: SharedLimits) { shared = limits }
 
     /// Takes a connection; false, and nothing taken, when it is one too many or the circuit is struck out.
-    package mutating func open(at now: Int64) -> Bool {
+    package mutating func open(at now: MonotonicTime) -> Bool {
         guard limits.connections == 0 || connections < limits.connections, !isStruckOut(at: now) else {
             return false
         }
@@ -82,14 +84,16 @@ package struct CircuitAccount: Sendable {
     /// Counts what was read.
     ///
     /// - Returns: nanoseconds for which nothing more is to be read; 0 while the circuit is within its share.
-    package mutating func spend(frames: Int, bytes: Int, at now: Int64) -> Int64 {
+    package mutating func spend(frames: Int, bytes: Int, at now: MonotonicTime) -> Duration {
         max(
             CircuitAccount.count(frames, in: &self.frames, limits.frames, at: now),
             CircuitAccount.count(bytes, in: &self.bytes, limits.bytes, at: now))
     }
 
-    private static func count(_ count: Int, in use: inout Rate.Use, _ rate: Rate?, at now: Int64) -> Int64 {
-        guard let rate else { return 0 }
+    private static func count(_ count: Int, in use: inout Rate.Use, _ rate: Rate?, at now: MonotonicTime)
+        -> Duration
+    {
+        guard let rate else { return .zero }
         rate.add(count, to: &use, at: now)
         return rate.delay(after: use, at: now)
     }
@@ -97,7 +101,7 @@ package struct CircuitAccount: Sendable {
     /// Counts a broken rule.
     ///
     /// - Returns: whether the circuit is to be closed: true once, for the strike that is the last.
-    package mutating func strike(at now: Int64) -> Bool {
+    package mutating func strike(at now: MonotonicTime) -> Bool {
         if strikes == 0 || now - struckFrom > CircuitAccount.strikeMemory {
             strikes = 0
             struckFrom = now
@@ -119,12 +123,12 @@ package struct CircuitAccount: Sendable {
     /// Forgets the refusals: the circuit's client has shown that it may be here.
     package mutating func forgetRefusals() { refusals = 0 }
 
-    package func isStruckOut(at now: Int64) -> Bool {
+    package func isStruckOut(at now: MonotonicTime) -> Bool {
         limits.strikes > 0 && strikes >= limits.strikes && now - struckFrom <= CircuitAccount.strikeMemory
     }
 
     /// Whether the account is as good as a new one and can be forgotten.
-    package func isClean(at now: Int64) -> Bool {
+    package func isClean(at now: MonotonicTime) -> Bool {
         connections == 0 && frames.isOver(at: now) && bytes.isOver(at: now)
             && (strikes == 0 || now - struckFrom > CircuitAccount.strikeMemory)
     }

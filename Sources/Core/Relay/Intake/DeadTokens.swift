@@ -1,3 +1,5 @@
+import Clocks
+
 /// A gateway's statement that a device token is dead. Times are milliseconds since 1970.
 package struct DeadToken: Equatable, Sendable {
     /// The time since when the token is dead, as the gateway says.
@@ -19,8 +21,8 @@ package struct DeadToken: Equatable, Sendable {
 struct DeadTokens: Sendable {
     private struct Grave: Sendable {
         var record: DeadToken
-        /// Monotonic nanoseconds from which on one notification is let through.
-        var nextTry: Int64
+        /// The time from which on one notification is let through.
+        var nextTry: MonotonicTime
     }
 
     static let retryAfter: Duration = .seconds(6 * 3600)
@@ -47,7 +49,7 @@ struct DeadTokens: Sendable {
     /// Returns the time since when the token is dead; `nil` for one that isn't, and for one that is to be
     /// tried again.
     func since(_ token: Digest, at now: Instant) -> Int64? {
-        guard let grave = graves[token], now.monotonicNanoseconds < grave.nextTry else { return nil }
+        guard let grave = graves[token], now.monotonic < grave.nextTry else { return nil }
         return grave.record.since
     }
 
@@ -56,7 +58,7 @@ struct DeadTokens: Sendable {
     mutating func sinceUnlessTried(_ token: Digest, at now: Instant) -> Int64? {
         guard !graves.isEmpty else { return nil }
         if let since = since(token, at: now) { return since }
-        graves[token]?.nextTry = now.monotonicNanoseconds + DeadTokens.retryAfter.nanoseconds
+        graves[token]?.nextTry = now.monotonic + DeadTokens.retryAfter
         return nil
     }
 
@@ -65,7 +67,7 @@ struct DeadTokens: Sendable {
         guard graves[token] != nil || graves.count < DeadTokens.most else { return nil }
         let record = DeadToken(since: since, buriedAt: now.unixMilliseconds)
         graves[token] = Grave(
-            record: record, nextTry: now.monotonicNanoseconds + DeadTokens.retryAfter.nanoseconds)
+            record: record, nextTry: now.monotonic + DeadTokens.retryAfter)
         return record
     }
 

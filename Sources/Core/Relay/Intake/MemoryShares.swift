@@ -1,3 +1,5 @@
+import Clocks
+
 /// How much of a memory that all senders share each has taken in the last twelve hours to a day.
 ///
 /// A memory over its capacity forgets, so whoever fills it takes from all others what it is for. Once half of it is
@@ -13,7 +15,7 @@ package struct MemoryShares: Sendable {
     let capacity: Int
     private var now = Half()
     private var before = Half()
-    private var turnedAt: Int64 = 0
+    private var turnedAt: MonotonicTime = 0
 
     package init(capacity: Int) { self.capacity = capacity }
 
@@ -22,9 +24,9 @@ package struct MemoryShares: Sendable {
         return now.counts[sender] + before.counts[sender] < capacity / 16
     }
 
-    package mutating func taken(by sender: SenderID?, at time: Int64) {
-        if time - turnedAt >= MemoryShares.half.nanoseconds {
-            before = time - turnedAt >= 2 * MemoryShares.half.nanoseconds ? Half() : now
+    package mutating func taken(by sender: SenderID?, at time: MonotonicTime) {
+        if time - turnedAt >= MemoryShares.half {
+            before = time - turnedAt >= MemoryShares.half * 2 ? Half() : now
             now = Half()
             turnedAt = time
         }

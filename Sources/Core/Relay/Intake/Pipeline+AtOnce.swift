@@ -1,3 +1,4 @@
+import Clocks
 import Encodings
 
 /// Notifications that go out first. If the sender waits for the outcome anyway, one is stored only if its gateway has not
@@ -33,14 +34,14 @@ extension Pipeline {
         in lane: Int, at now: Instant
     ) -> Bool {
         guard submission.patience != .none, writeBehind > .zero, service.answersSoon, !submission.isOfAlias,
-            commits.fault == nil, !wallClock.isDoubted, holdsLease(at: now.monotonicNanoseconds),
+            commits.fault == nil, !wallClock.isDoubted, holdsLease(at: now.monotonic),
             cluster.isWhole
         else { return false }
         return unstored.hasRoom(for: size, of: submission.sender)
             && commits.unwritten < Pipeline.mostUnwritten
             && delivery.answersSoon(lane, submission.patience)
             && admission.waiting(of: digests.token) == 1
-            && (delivery.wishes.isEmpty || delivery.wishes.until(digests.token) <= now.monotonicNanoseconds)
+            && (delivery.wishes.isEmpty || delivery.wishes.until(digests.token) <= now.monotonic)
             && !deadTokens.holds(digests.token) && !known.mayHold(digests.identity)
     }
 
@@ -49,8 +50,8 @@ extension Pipeline {
     ) {
         let number = unstored.nextNumber()
         delivery.sendFirst(slot, as: number)
-        let window = window(of: one.patience).nanoseconds
-        unstored.add(one, size: size, slot: slot, dueAt: now.monotonicNanoseconds + window)
+        let window = window(of: one.patience)
+        unstored.add(one, size: size, slot: slot, dueAt: now.monotonic + window)
         delivery.enqueue(slot)
     }
 
@@ -58,7 +59,7 @@ extension Pipeline {
 
     /// Stores the notifications that went out before they were stored and whose time is over.
     mutating func storeDue(at now: Instant) {
-        while let slot = unstored.takeDue(at: now.monotonicNanoseconds) {
+        while let slot = unstored.takeDue(at: now.monotonic) {
             let entry = delivery.entries[slot]
             guard entry.writing == .behind, let one = unstored[entry.sequence] else { continue }
             delivery.withLane(entry.lane) { $0.missed(one.patience) }
@@ -91,7 +92,7 @@ extension Pipeline {
             for: Ticket(
                 purpose: .store(slot), door: one.door, submittedAt: entry.submittedAt,
                 awaitsOutcome: true, reply: one.reply))
-        scheduleCommit(at: now.monotonicNanoseconds)
+        scheduleCommit(at: now.monotonic)
     }
 
     /// Takes the outbox's answer for a notification that went out before it was stored.
@@ -237,7 +238,7 @@ extension Pipeline {
         let one = takeUnstored(slot)
         effects.append(.ended(end(of: slot, .delivered)))
         effects.append(
-            .neverStored(door: one.door, after: now.monotonicNanoseconds - entry.submittedAt))
+            .neverStored(door: one.door, after: now.monotonic - entry.submittedAt))
         remember(one.digests, acceptedAt: entry.body?.acceptedAt ?? now.unixMilliseconds, at: now)
         tell(one.reply, .ended(.delivered), isLast: true)
         senders.leave(one.reply)
@@ -247,15 +248,15 @@ extension Pipeline {
     /// Notes an identity to be written with the next commit, or soon with others.
     private mutating func remember(_ digests: SubmissionDigests, acceptedAt: Int64, at now: Instant) {
         commits.remember(digests, acceptedAt: acceptedAt)
-        let time = now.monotonicNanoseconds
+        let time = now.monotonic
         if isStopping || commits.unwritten >= Pipeline.unwrittenPerCommit {
             writeRemembered(at: time)
         } else {
-            commits.writeBy(time + Pipeline.longestUnwritten.nanoseconds)
+            commits.writeBy(time + Pipeline.longestUnwritten)
         }
     }
 
-    mutating func writeRemembered(at time: Int64) {
+    mutating func writeRemembered(at time: MonotonicTime) {
         commits.ripen()
         if !commits.isEmpty { scheduleCommit(at: time) }
     }

@@ -52,7 +52,7 @@ extension Pipeline {
         let size = notification.size
         let laneID = notification.lane
         guard cluster.isInSight(digests.token),
-            let lane = laneForNew(laneID, from: submission.sender, at: now.monotonicNanoseconds)
+            let lane = laneForNew(laneID, from: submission.sender, at: now.monotonic)
         else {
             return refuse(
                 submission, digests, Pipeline.comeAgain, from: door, awaitsOutcome: awaitsOutcome, at: now)
@@ -65,7 +65,7 @@ extension Pipeline {
                 for: delivery.lanes[lane].taken, isProven: delivery.lanes[lane].isProven,
                 senderBroughtMuch: delivery.hasMuch(of: submission.sender, in: lane))
         else {
-            if mayStore { delivery.withLane(lane) { $0.fullAt = now.monotonicNanoseconds } }
+            if mayStore { delivery.withLane(lane) { $0.fullAt = now.monotonic } }
             delivery.tidyLane(lane)
             return refuse(
                 submission, digests, .busy(.node(retryAfter: Admission.retryWhenFull)), from: door,
@@ -85,7 +85,7 @@ extension Pipeline {
         let isShelved = !isElsewhere && goesToBacklog(digests.token, in: lane)
         let slot = delivery.insert(
             Delivery.Entry(
-                token: digests.token, lane: lane, size: size, submittedAt: now.monotonicNanoseconds,
+                token: digests.token, lane: lane, size: size, submittedAt: now.monotonic,
                 deadline: now.deadline(notification.expiresAt, within: Validator.longestMilliseconds),
                 registeredAt: submission.registeredAt ?? 0, notBefore: later ?? 0,
                 isUrgent: notification.content.isUrgent, whereabouts: isElsewhere ? .elsewhere : .window,
@@ -110,9 +110,9 @@ extension Pipeline {
         commits.store(
             request,
             for: Ticket(
-                purpose: .store(slot), door: door, submittedAt: now.monotonicNanoseconds,
+                purpose: .store(slot), door: door, submittedAt: now.monotonic,
                 awaitsOutcome: awaitsOutcome, reply: reply))
-        scheduleCommit(at: now.monotonicNanoseconds)
+        scheduleCommit(at: now.monotonic)
         return .storing(reply, notification.id)
     }
 

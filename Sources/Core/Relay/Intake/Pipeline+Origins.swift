@@ -1,3 +1,4 @@
+import Clocks
 import Encodings
 
 /// The bounds of lanes to origins: how many one sender may bring, and which of them have a gateway.
@@ -23,7 +24,7 @@ extension Pipeline {
     /// Makes room for another lane of this sender's, which gets a gateway if one can be had.
     ///
     /// - Returns: Whether the lane may be made; false if the sender, or all together, have the most already.
-    mutating func makeRoom(forOriginOf app: String, from sender: SenderID?, at time: Int64) -> Bool {
+    mutating func makeRoom(forOriginOf app: String, from sender: SenderID?, at time: MonotonicTime) -> Bool {
         let lanes = origins(of: app)
         let own = lanes.count {
             delivery.lanes[$0].broughtBy == sender && !delivery.lanes[$0].canGo(at: time)
@@ -38,7 +39,7 @@ extension Pipeline {
     ///
     /// - Returns: Whether there is room; false if no lane gave way.
     private mutating func makeRoomForGateway(
-        of app: String, from sender: SenderID?, at time: Int64
+        of app: String, from sender: SenderID?, at time: MonotonicTime
     ) -> Bool {
         let open = origins(of: app).filter { !delivery.lanes[$0].stage.isParked }
         if open.count < originsPerApp || closeLongestIdle(of: app, at: time) { return true }
@@ -48,7 +49,7 @@ extension Pipeline {
     }
 
     /// Gives the gateway of a lane to a newcomer if it may: a request of this lane has ended.
-    mutating func serveNewcomer(after lane: Int, at time: Int64) {
+    mutating func serveNewcomer(after lane: Int, at time: MonotonicTime) {
         guard delivery.lanes[lane].id.host.isOrigin, delivery.laneCount > originsPerApp,
             delivery.lanes[lane].mayGiveWay || delivery.lanes[lane].canGo(at: time)
         else { return }
@@ -59,7 +60,7 @@ extension Pipeline {
     ///
     /// - Returns: Whether there was a newcomer, and it has a gateway now.
     @discardableResult
-    private mutating func serveNewcomer(of app: String, at time: Int64) -> Bool {
+    private mutating func serveNewcomer(of app: String, at time: MonotonicTime) -> Bool {
         let lanes = origins(of: app)
         let waiting = lanes.filter { delivery.lanes[$0].stage.isNewcomer }
         guard !waiting.isEmpty else { return false }
@@ -118,7 +119,7 @@ extension Pipeline {
     }
 
     /// Gives lanes that have given way a gateway again, one after the other.
-    mutating func takeTurns(at time: Int64) {
+    mutating func takeTurns(at time: MonotonicTime) {
         let parked = delivery.lanes.indices.filter { delivery.lanes[$0].stage.isParked }
             .sorted { delivery.lanes[$0].openedAt < delivery.lanes[$1].openedAt }
         var rest = parked[...]
@@ -129,13 +130,13 @@ extension Pipeline {
         }
     }
 
-    private mutating func takeTurns(of parked: [Int], of app: String, at time: Int64) {
+    private mutating func takeTurns(of parked: [Int], of app: String, at time: MonotonicTime) {
         while serveNewcomer(of: app, at: time) {}
         var open = origins(of: app).filter { !delivery.lanes[$0].stage.isParked }.count
         let over = origins(of: app).filter {
             let lane = delivery.lanes[$0]
             return !lane.stage.isParked && lane.mayGiveWay && lane.hasFailed
-                && time - lane.openedAt >= Pipeline.turn.nanoseconds
+                && time - lane.openedAt >= Pipeline.turn
         }
         .sorted { delivery.lanes[$0].openedAt < delivery.lanes[$1].openedAt }
         var givingWay = over[...].prefix(Pipeline.turnsAtOnce)
@@ -150,7 +151,7 @@ extension Pipeline {
         }
     }
 
-    private mutating func unpark(_ lane: Int, at time: Int64) {
+    private mutating func unpark(_ lane: Int, at time: MonotonicTime) {
         delivery.withLane(lane) { $0.unpark(at: time) }
         effects.append(.laneClosed(lane, shown: delivery.lanes[lane].shown))
         effects.append(.laneOpened(lane))

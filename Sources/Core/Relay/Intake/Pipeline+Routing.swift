@@ -1,3 +1,4 @@
+import Clocks
 import Encodings
 
 /// Which app gets a submission when the one that it names can deliver nothing for long.
@@ -29,7 +30,7 @@ extension Pipeline {
         guard delivery.lanes.contains(where: { $0.block != nil }),
             let recipient = try? validator.recipient(of: submission).0,
             let lane = delivery.lane(recipient.lane), let block = delivery.lanes[lane].block,
-            now.monotonicNanoseconds - block.since >= patience.nanoseconds
+            now.monotonic - block.since >= patience
         else { return nil }
         return block.reason
     }

@@ -1,3 +1,5 @@
+import Clocks
+
 /// Tells senders apart as far as the node can: one number for each circuit, address, connection or account. Known to this
 /// process alone.
 package struct SenderID: Hashable, Sendable {
@@ -31,18 +33,17 @@ struct RecentSenders: Sendable {
 
     private var young: Set<Pair> = []
     private var old: Set<Pair> = []
-    /// Monotonic nanoseconds.
-    private var turnedAt: Int64 = 0
+    private var turnedAt: MonotonicTime = 0
 
     func contains(_ sender: SenderID, to token: Digest) -> Bool {
         let pair = Pair(token: token, sender: sender)
         return young.contains(pair) || old.contains(pair)
     }
 
-    mutating func insert(_ sender: SenderID, to token: Digest, at time: Int64) {
-        if time - turnedAt >= RecentSenders.memory.nanoseconds || young.count >= RecentSenders.most {
+    mutating func insert(_ sender: SenderID, to token: Digest, at time: MonotonicTime) {
+        if time - turnedAt >= RecentSenders.memory || young.count >= RecentSenders.most {
             // Nobody has come for so long that those before are over as well.
-            old = time - turnedAt >= 2 * RecentSenders.memory.nanoseconds ? [] : young
+            old = time - turnedAt >= RecentSenders.memory * 2 ? [] : young
             young = []
             turnedAt = time
         }

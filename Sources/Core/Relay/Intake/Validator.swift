@@ -191,16 +191,3 @@ package struct Validator: Sendable {
             && id.consists(of: ASCII.printable)
     }
 }
-
-extension Duration {
-    package var milliseconds: Int64 {
-        let (seconds, attoseconds) = components
-        return seconds * 1000 + attoseconds / 1_000_000_000_000_000
-    }
-    package var nanoseconds: Int64 {
-        // One division; `components` takes three, of numbers twice as long.
-        let all = attoseconds
-        let (high, low) = (Int64(truncatingIfNeeded: all >> 64), UInt64(truncatingIfNeeded: all))
-        return (1_000_000_000 as Int64).dividingFullWidth((high, low)).quotient
-    }
-}

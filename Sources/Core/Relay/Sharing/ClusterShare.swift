@@ -1,3 +1,5 @@
+import Clocks
+
 /// This node's part of a store that other nodes can come to: the right to send what is in it (the lease), the shards that
 /// are its own, and when the store is asked about both. Where one node is alone with its store, all of it answers "yes"
 /// and asks for nothing.
@@ -8,13 +10,13 @@ struct ClusterShare: Sendable {
     private let isShared: Bool
     private var lease: Lease?
     private var ownership: Ownership?
-    /// Monotonic nanoseconds at which the store is asked how it is shared; `.max`: it is not.
-    private var askAt = Int64.max
+    /// The time at which the store is asked how it is shared; `.max`: it is not.
+    private var askAt = MonotonicTime.max
 
     init(isShared: Bool) { self.isShared = isShared }
 
     /// Begins with what was read at the start; the first commit has to prove the lease.
-    mutating func begin(_ content: OutboxContent, at time: Int64) {
+    mutating func begin(_ content: OutboxContent, at time: MonotonicTime) {
         guard isShared else { return }
         lease = .unproven(at: time)
         ownership = Ownership(owned: content.shards)
@@ -22,9 +24,9 @@ struct ClusterShare: Sendable {
         askAt = time
     }
 
-    /// Monotonic nanoseconds at which the lease is to be renewed or the store to be asked.
+    /// The time at which the lease is to be renewed or the store to be asked.
     @inline(__always)
-    var wakeAt: Int64 { min(lease?.renewAt ?? .max, askAt) }
+    var wakeAt: MonotonicTime { min(lease?.renewAt ?? .max, askAt) }
 
     // MARK: Before something is accepted or sent
 
@@ -50,12 +52,12 @@ struct ClusterShare: Sendable {
     // MARK: The lease
 
     /// Whether the store is certainly this node's, so that nobody else sends what is in it.
-    func holdsLease(at time: Int64) -> Bool { lease?.holds(at: time) ?? true }
+    func holdsLease(at time: MonotonicTime) -> Bool { lease?.holds(at: time) ?? true }
 
     /// Takes the renewal of the lease that is due, and puts off the next.
     ///
     /// - Returns: Whether a commit is needed now to keep the lease: true once for each renewal.
-    mutating func takeRenewal(at time: Int64) -> Bool {
+    mutating func takeRenewal(at time: MonotonicTime) -> Bool {
         guard let due = lease?.renewAt, due <= time else { return false }
         lease?.putOff(at: time)
         return true
@@ -64,7 +66,7 @@ struct ClusterShare: Sendable {
     /// Proves the lease by a commit that was begun at `begun` and has been made.
     ///
     /// - Returns: Whether the lease is held anew.
-    mutating func prove(begunAt begun: Int64, at time: Int64) -> Bool {
+    mutating func prove(begunAt begun: MonotonicTime, at time: MonotonicTime) -> Bool {
         let wasHeld = holdsLease(at: time)
         lease?.proven(at: begun)
         return !wasHeld
@@ -75,7 +77,7 @@ struct ClusterShare: Sendable {
     /// Takes the question to the store that is due; no other is due until the next is planned.
     ///
     /// - Returns: Whether the store is to be asked now: true once for each question.
-    mutating func takeQuestion(at time: Int64) -> Bool {
+    mutating func takeQuestion(at time: MonotonicTime) -> Bool {
         guard askAt <= time else { return false }
         askAt = .max
         return ownership != nil
@@ -86,10 +88,12 @@ struct ClusterShare: Sendable {
     /// Takes the search for the oldest waiting notification, whose age the next question tells.
     ///
     /// - Returns: Whether it is to be made now: at most once a second.
-    mutating func takeOldestSearch(at time: Int64) -> Bool { ownership?.takeOldestSearch(at: time) ?? false }
+    mutating func takeOldestSearch(at time: MonotonicTime) -> Bool {
+        ownership?.takeOldestSearch(at: time) ?? false
+    }
 
-    /// Notes the age of the oldest notification: monotonic nanoseconds of its submission.
-    mutating func note(oldest: Int64?) { ownership?.oldestSubmittedAt = oldest }
+    /// Notes the age of the oldest notification by the time of its submission.
+    mutating func note(oldest: MonotonicTime?) { ownership?.oldestSubmittedAt = oldest }
 
     /// Returns the next question.
     ///
@@ -98,7 +102,7 @@ struct ClusterShare: Sendable {
         at now: Instant, waiting: Int, bytes: Int, unseen: Shards?, isAwaited: (Int64) -> Bool
     ) -> ShareRequest? {
         guard let asking = ownership else { return nil }
-        let age = asking.oldestSubmittedAt.map { max(0, now.monotonicNanoseconds - $0) / 1_000_000 }
+        let age = asking.oldestSubmittedAt.map { max(.zero, now.monotonic - $0).milliseconds }
         let figures = NodeFigures(
             waiting: waiting, bytes: bytes, oldestAcceptedAt: age.map { now.unixMilliseconds - $0 })
         return ownership?.ask(
@@ -108,7 +112,7 @@ struct ClusterShare: Sendable {
     /// Takes the store's answer.
     ///
     /// - Returns: Shards that are no longer this node's, and whether it has others or other neighbours than before.
-    mutating func take(_ share: Share, at time: Int64) -> (lost: Shards, hasChanged: Bool)? {
+    mutating func take(_ share: Share, at time: MonotonicTime) -> (lost: Shards, hasChanged: Bool)? {
         guard let before = ownership else { return nil }
         let lost = ownership?.take(share, at: time) ?? .none
         ownership?.answered(share.ends)
@@ -124,29 +128,29 @@ struct ClusterShare: Sendable {
     }
 
     /// Plans when the store is asked next.
-    mutating func planNext(after share: Share, at time: Int64) {
+    mutating func planNext(after share: Share, at time: MonotonicTime) {
         let interval = share.nodes > 1 ? Ownership.interval : Ownership.intervalAlone
-        askAt = time + (share.hasMore ? 0 : interval.nanoseconds)
+        askAt = time + (share.hasMore ? .zero : interval)
         if let again = ownership?.looked(at: time) { askAt = min(askAt, again) }
     }
 
     /// Notes that another node has put something there, as it says.
-    mutating func noteNotice(at time: Int64) {
+    mutating func noteNotice(at time: MonotonicTime) {
         guard let due = ownership?.noteNotice(at: time), askAt < .max else { return }
         // While an answer is awaited, it may not have that.
         askAt = min(askAt, due)
     }
 
     /// Notes that the store could not be asked, and when it is asked again.
-    mutating func failed(againAt time: Int64) {
+    mutating func failed(againAt time: MonotonicTime) {
         ownership?.answered([:])
         askAt = time
     }
 
     /// Brings the next question forward, to 20 ms from now, while senders get `busy` for shards out of sight.
-    mutating func lookSoon(at time: Int64) {
+    mutating func lookSoon(at time: MonotonicTime) {
         guard askAt < .max, ownership?.blind.isEmpty == false else { return }
-        askAt = min(askAt, time + Ownership.intervalBlind.nanoseconds)
+        askAt = min(askAt, time + Ownership.intervalBlind)
     }
 
     /// Notes that others may have stored something in these shards that this node has not seen.

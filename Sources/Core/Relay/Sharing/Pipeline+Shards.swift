@@ -1,3 +1,5 @@
+import Clocks
+
 /// A store that other nodes use at the same time: each sends what is for the devices of its shards, and stores what comes in
 /// for all.
 extension Pipeline {
@@ -6,15 +8,15 @@ extension Pipeline {
 
     /// Asks the store how it is shared by now.
     mutating func askForShare(at now: Instant) {
-        guard cluster.takeQuestion(at: now.monotonicNanoseconds), !isStopping else { return }
-        if cluster.takeOldestSearch(at: now.monotonicNanoseconds) { cluster.note(oldest: oldestSubmittedAt) }
+        guard cluster.takeQuestion(at: now.monotonic), !isStopping else { return }
+        if cluster.takeOldestSearch(at: now.monotonic) { cluster.note(oldest: oldestSubmittedAt) }
         let question = cluster.ask(
             at: now, waiting: waiting, bytes: waitingBytes, unseen: commits.fault == nil ? onItsWay() : nil
         ) { [senders] in senders.listens(for: $0) }
         if let question { effects.append(.divide(question)) }
     }
 
-    private var oldestSubmittedAt: Int64? {
+    private var oldestSubmittedAt: MonotonicTime? {
         var found = delivery.lanes.lazy.filter { $0.shelved > 0 }.compactMap(\.oldestShelvedAt).min()
         for entry in delivery.entries where entry.state != .free && entry.state != .storing {
             found = min(found ?? .max, entry.submittedAt)
@@ -28,8 +30,8 @@ extension Pipeline {
         package let shards: Int
         /// The nodes of the store; `nil`: this one is alone.
         package let known: SharedNodes?
-        /// Monotonic nanoseconds; `nil`: all shards are somebody's.
-        package let withoutOwnerSince: Int64?
+        /// The time since when some shards have been nobody's; `nil`: all are somebody's.
+        package let withoutOwnerSince: MonotonicTime?
         package let takeOvers: TakeOvers
     }
 
@@ -38,7 +40,7 @@ extension Pipeline {
 
     /// Takes what ``Effect/divide(_:)`` asked for.
     package mutating func divided(_ share: Share, at now: Instant) {
-        guard let (lost, hasChanged) = cluster.take(share, at: now.monotonicNanoseconds) else { return }
+        guard let (lost, hasChanged) = cluster.take(share, at: now.monotonic) else { return }
         if !share.gained.isEmpty { cluster.loseSight(of: share.gained.intersection(onItsWay())) }
         if !lost.isEmpty {
             deadTokens.forget { lost.contains($0) }
@@ -58,20 +60,20 @@ extension Pipeline {
         cluster.settle(share, busy: share.nodes > 1 ? busyShards() : .none)
         letGo()
         if hasChanged { effects.append(.shared(shards: share.owned.count, nodes: share.nodes)) }
-        cluster.planNext(after: share, at: now.monotonicNanoseconds)
-        lookSoon(at: now.monotonicNanoseconds)
-        if !commits.isEmpty { scheduleCommit(at: now.monotonicNanoseconds) }
+        cluster.planNext(after: share, at: now.monotonic)
+        lookSoon(at: now.monotonic)
+        if !commits.isEmpty { scheduleCommit(at: now.monotonic) }
     }
 
     /// Notes that another node has put something there for this one, as it says. The word may come late or
     /// get lost: what is there is seen all the same, a little later.
     package mutating func arrivalsNotified(at now: Instant) {
-        if !isStopping { cluster.noteNotice(at: now.monotonicNanoseconds) }
+        if !isStopping { cluster.noteNotice(at: now.monotonic) }
     }
 
     /// Asks the store again later: it could not be asked.
     package mutating func divideFailed(at now: Instant) {
-        cluster.failed(againAt: now.monotonicNanoseconds + Pipeline.retryCommit.nanoseconds)
+        cluster.failed(againAt: now.monotonic + Pipeline.retryCommit)
     }
 
     // MARK: What others have put there
@@ -91,7 +93,7 @@ extension Pipeline {
     }
 
     /// Brings the next question forward, to 20 ms from now, while senders get `busy` for shards out of sight.
-    mutating func lookSoon(at time: Int64) {
+    mutating func lookSoon(at time: MonotonicTime) {
         if commits.fault == nil { cluster.lookSoon(at: time) }
     }
 

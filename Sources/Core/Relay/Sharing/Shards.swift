@@ -1,3 +1,5 @@
+import Clocks
+
 /// A set of the 256 parts into which all devices fall, by the first byte of their digests: the nodes of a
 /// shared store divide them among themselves.
 package struct Shards: Equatable, Sendable {
@@ -157,16 +159,16 @@ struct Ownership: Equatable, Sendable {
     private var inSight = Shards.none
     /// The nodes of the store; `nil`: this one is alone.
     private(set) var known: SharedNodes?
-    /// Monotonic nanoseconds since when some shards have been nobody's; `nil`: all are somebody's.
-    private(set) var withoutOwnerSince: Int64?
+    /// The time since when some shards have been nobody's; `nil`: all are somebody's.
+    private(set) var withoutOwnerSince: MonotonicTime?
     var elsewhere = Elsewhere()
     /// The take-overs since the start.
     var takeOvers = TakeOvers()
-    /// Monotonic nanoseconds, of all that waited when it was looked for.
-    var oldestSubmittedAt: Int64?
-    private var oldestSought = Int64.min / 2
-    /// Monotonic nanoseconds of the last answer.
-    private var lookedAt = Int64.min / 2
+    /// The submission of all that waited when it was looked for.
+    var oldestSubmittedAt: MonotonicTime?
+    private var oldestSought = MonotonicTime.longAgo
+    /// The time of the last answer.
+    private var lookedAt = MonotonicTime.longAgo
     private var arrivals = Arrivals.none
     /// Sequence numbers that somebody waits for and that are not in memory: asked for in turns, some at a time.
     private var awaited: [Int64] = []
@@ -195,7 +197,7 @@ struct Ownership: Equatable, Sendable {
     /// Takes the store's answer.
     ///
     /// - Returns: The shards that are no longer this node's; it may have got some of them anew.
-    mutating func take(_ share: Share, at time: Int64) -> Shards {
+    mutating func take(_ share: Share, at time: MonotonicTime) -> Shards {
         note(share, at: time)
         let lost = owned.subtracting(share.owned).union(owned.intersection(share.gained))
         owned = share.owned
@@ -208,7 +210,7 @@ struct Ownership: Equatable, Sendable {
         return lost
     }
 
-    private mutating func note(_ share: Share, at time: Int64) {
+    private mutating func note(_ share: Share, at time: MonotonicTime) {
         guard share.nodes > 1 else {
             known = nil
             withoutOwnerSince = nil
@@ -241,28 +243,28 @@ struct Ownership: Equatable, Sendable {
     /// Takes the search for the oldest waiting notification, and notes its time.
     ///
     /// - Returns: Whether it is to be made now; false within a second after the one before, which changes nothing.
-    mutating func takeOldestSearch(at time: Int64) -> Bool {
-        guard time - oldestSought >= Ownership.oldestInterval.nanoseconds else { return false }
+    mutating func takeOldestSearch(at time: MonotonicTime) -> Bool {
+        guard time - oldestSought >= Ownership.oldestInterval else { return false }
         oldestSought = time
         return true
     }
 
     /// Notes that another node has put something there, and returns when the
-    /// store is to be asked, in monotonic nanoseconds.
-    mutating func noteNotice(at time: Int64) -> Int64 {
+    /// store is to be asked.
+    mutating func noteNotice(at time: MonotonicTime) -> MonotonicTime {
         arrivals = .announced
-        return max(time, lookedAt + Ownership.intervalNotified.nanoseconds)
+        return max(time, lookedAt + Ownership.intervalNotified)
     }
 
     /// Notes an answer of the store. A node that has said that it put something there
     /// says so again only after a while, and may have put more there since: a question
     /// that was asked for that reason is asked once more.
     ///
-    /// - Returns: Monotonic nanoseconds at which the store is to be asked
+    /// - Returns: The time at which the store is to be asked
     ///   again for what others have said; `nil`: it isn't.
-    mutating func looked(at time: Int64) -> Int64? {
+    mutating func looked(at time: MonotonicTime) -> MonotonicTime? {
         lookedAt = time
-        return arrivals == .none ? nil : time + Ownership.intervalNotified.nanoseconds
+        return arrivals == .none ? nil : time + Ownership.intervalNotified
     }
 
     mutating func await(_ sequence: Int64) { awaited.append(sequence) }

@@ -1,3 +1,5 @@
+import Clocks
+
 /// The knowledge about the wall clock that outlives the process. Times are milliseconds since 1970.
 package struct ClockRecord: Equatable, Sendable {
     /// The last time at which the clock was trusted.
@@ -16,11 +18,11 @@ package struct ToldTime: Equatable, Sendable {
     /// The time that it was at least, in milliseconds since 1970.
     package var unixMilliseconds: Int64
     /// The time when that was said.
-    package var monotonicNanoseconds: Int64
+    package var monotonic: MonotonicTime
 
-    package init(unixMilliseconds: Int64, monotonicNanoseconds: Int64) {
+    package init(unixMilliseconds: Int64, monotonic: MonotonicTime) {
         self.unixMilliseconds = unixMilliseconds
-        self.monotonicNanoseconds = monotonicNanoseconds
+        self.monotonic = monotonic
     }
 }
 
@@ -40,10 +42,10 @@ struct ClockWatch {
     static let proof: Duration = .seconds(600)
 
     private var offset: Int64
-    /// Monotonic nanoseconds since when the clock has stood.
-    private var standsSince: Int64
-    /// Monotonic nanoseconds at which the clock was set; `nil`: never that is known of.
-    private var setAt: Int64?
+    /// The time since when the clock has stood.
+    private var standsSince: MonotonicTime
+    /// The time at which the clock was set; `nil`: never that is known of.
+    private var setAt: MonotonicTime?
     /// ``offset`` as it was trusted last.
     private(set) var trustedOffset: Int64
 
@@ -51,18 +53,17 @@ struct ClockWatch {
     ///
     /// - Parameters:
     ///   - offset: milliseconds of the wall clock less those of one that nobody sets.
-    ///   - now: monotonic nanoseconds.
     ///   - last: What the last process left; `nil`: there was none, and the clock is trusted.
-    init(offset: Int64, at now: Int64 = 0, last: ClockRecord? = nil) {
+    init(offset: Int64, at now: MonotonicTime = 0, last: ClockRecord? = nil) {
         self.offset = offset
         standsSince = now
         trustedOffset = offset
         guard let last else { return }
-        let before = last.trusted.subtractingReportingOverflow(now / 1_000_000)
+        let before = last.trusted.subtractingReportingOverflow(now.nanoseconds / 1_000_000)
         if !before.overflow { trustedOffset = before.partialValue }
         setAt = last.setAt.map {
             let ago = last.trusted.subtractingReportingOverflow($0)
-            return now - min(max(0, ago.overflow ? 0 : ago.partialValue), 1 << 40) * 1_000_000
+            return now - .milliseconds(min(max(0, ago.overflow ? 0 : ago.partialValue), 1 << 40))
         }
         trustIfNear()
     }
@@ -80,35 +81,33 @@ struct ClockWatch {
     }
 
     /// Takes a reading of the clock, every few seconds.
-    ///
-    /// - Parameter now: monotonic nanoseconds.
-    mutating func look(offset: Int64, at now: Int64) {
+    mutating func look(offset: Int64, at now: MonotonicTime) {
         if abs(offset - self.offset) > ClockWatch.step {
             setAt = now
             standsSince = now
         }
         self.offset = offset
         trustIfNear()
-        if now - standsSince >= ClockWatch.proof.nanoseconds { trustedOffset = offset }
+        if now - standsSince >= ClockWatch.proof { trustedOffset = offset }
     }
 
     /// Takes word from somebody that it is at least so late. A clock that is about so late is trusted.
     mutating func hear(_ told: ToldTime) {
-        let least = told.unixMilliseconds.subtractingReportingOverflow(told.monotonicNanoseconds / 1_000_000)
+        let least = told.unixMilliseconds.subtractingReportingOverflow(told.monotonic.nanoseconds / 1_000_000)
         guard isDoubted, !least.overflow, least.partialValue > trustedOffset else { return }
         trustedOffset = min(least.partialValue, offset)
         trustIfNear()
     }
 
     /// Whether what the clock calls older than that is older.
-    func hasStood(for time: Duration, at now: Int64) -> Bool {
-        !isDoubted && setAt.map { now - $0 > time.nanoseconds } ?? true
+    func hasStood(for time: Duration, at now: MonotonicTime) -> Bool {
+        !isDoubted && setAt.map { now - $0 > time } ?? true
     }
 
-    func record(at now: Int64) -> ClockRecord {
-        let trusted = now / 1_000_000 + trustedOffset
+    func record(at now: MonotonicTime) -> ClockRecord {
+        let trusted = now.nanoseconds / 1_000_000 + trustedOffset
         // One that is neither trusted nor put right may be put right while no process sees it.
         guard isNear else { return ClockRecord(trusted: trusted, setAt: trusted) }
-        return ClockRecord(trusted: trusted, setAt: setAt.map { trusted - (now - $0) / 1_000_000 })
+        return ClockRecord(trusted: trusted, setAt: setAt.map { trusted - (now - $0).milliseconds })
     }
 }

@@ -1,3 +1,5 @@
+import Clocks
+
 /// The consequences of a doubted wall clock for what waits.
 extension Pipeline {
     mutating func startClock(_ last: ClockRecord?, offset: Int64, at now: Instant) {
@@ -31,11 +33,11 @@ extension Pipeline {
         }
     }
 
-    /// Returns the monotonic nanoseconds until which a notification waits for the clock; `nil`:
+    /// Returns the time until which a notification waits for the clock; `nil`:
     /// it doesn't wait. While the clock is doubted, what it calls expired is neither ended nor
     /// sent: to its gateway it would have no time left.
-    func waitsForClock(_ notification: Notification, at now: Instant) -> Int64? {
+    func waitsForClock(_ notification: Notification, at now: Instant) -> MonotonicTime? {
         guard wallClock.isDoubted, notification.expiresAt <= now.unixMilliseconds else { return nil }
-        return now.monotonicNanoseconds + Pipeline.housekeepingInterval.nanoseconds
+        return now.monotonic + Pipeline.housekeepingInterval
     }
 }

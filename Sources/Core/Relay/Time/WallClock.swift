@@ -1,3 +1,5 @@
+import Clocks
+
 /// The time, for each use of it. Only what was set down by a wall clock is judged by one; all else by a clock that nobody
 /// sets.
 ///
@@ -21,11 +23,11 @@ struct WallClock: Sendable {
     ///   - offset: milliseconds of the wall clock less those of one that nobody sets.
     /// - Returns: What is to be written before anything is accepted by that clock.
     mutating func start(_ last: ClockRecord?, offset: Int64, at now: Instant) -> ClockRecord? {
-        let watch = ClockWatch(offset: offset, at: now.monotonicNanoseconds, last: last)
+        let watch = ClockWatch(offset: offset, at: now.monotonic, last: last)
         self.watch = watch
         if watch.isDoubted { doubtOffset = watch.trustedOffset }
         note(now)
-        return watch.isNear ? nil : watch.record(at: now.monotonicNanoseconds)
+        return watch.isNear ? nil : watch.record(at: now.monotonic)
     }
 
     /// Notes a moment. Called for each at which something is decided.
@@ -37,17 +39,17 @@ struct WallClock: Sendable {
     // MARK: Times
 
     /// Returns milliseconds since 1970 by a clock that nobody sets while the node runs.
-    func steadyTime(at now: Instant) -> Int64 { now.monotonicNanoseconds / 1_000_000 + steadyOffset }
+    func steadyTime(at now: Instant) -> Int64 { now.monotonic.nanoseconds / 1_000_000 + steadyOffset }
 
     /// Returns the steady time of a moment, in milliseconds since 1970, no earlier than the moment.
-    func steadyTime(ofMonotonic time: Int64) -> Int64 {
-        let milliseconds = time / 1_000_000 + (time % 1_000_000 > 0 ? 1 : 0)
+    func steadyTime(ofMonotonic time: MonotonicTime) -> Int64 {
+        let milliseconds = time.nanoseconds / 1_000_000 + (time.nanoseconds % 1_000_000 > 0 ? 1 : 0)
         let (steady, isOverflow) = milliseconds.addingReportingOverflow(steadyOffset)
         return isOverflow ? .max : steady
     }
 
-    func monotonicTime(ofSteady time: Int64, at now: Instant) -> Int64 {
-        Instant(unixMilliseconds: steadyTime(at: now), monotonicNanoseconds: now.monotonicNanoseconds)
+    func monotonicTime(ofSteady time: Int64, at now: Instant) -> MonotonicTime {
+        Instant(unixMilliseconds: steadyTime(at: now), monotonic: now.monotonic)
             .deadline(time, within: Claim.longestWait)
     }
 
@@ -55,11 +57,11 @@ struct WallClock: Sendable {
     /// since the start, and behind the time at which it was trusted last if it is
     /// doubted: by this clock nothing expires too early.
     func lateTime(at now: Instant) -> Int64 {
-        now.monotonicNanoseconds / 1_000_000 + min(leastOffset, steadyOffset, doubtOffset ?? .max)
+        now.monotonic.nanoseconds / 1_000_000 + min(leastOffset, steadyOffset, doubtOffset ?? .max)
     }
 
     func lateInstant(at now: Instant) -> Instant {
-        Instant(unixMilliseconds: lateTime(at: now), monotonicNanoseconds: now.monotonicNanoseconds)
+        Instant(unixMilliseconds: lateTime(at: now), monotonic: now.monotonic)
     }
 
     // MARK: Doubt
@@ -69,15 +71,15 @@ struct WallClock: Sendable {
 
     /// Whether what the clock calls older than that is older.
     func hasStood(for time: Duration, at now: Instant) -> Bool {
-        !isDoubted && watch?.hasStood(for: time, at: now.monotonicNanoseconds) ?? false
+        !isDoubted && watch?.hasStood(for: time, at: now.monotonic) ?? false
     }
 
     /// Takes a reading of the clock, every few seconds.
     ///
     /// - Returns: What is to be written; `nil`: it has not begun.
     mutating func look(offset: Int64, at now: Instant) -> ClockRecord? {
-        watch?.look(offset: offset, at: now.monotonicNanoseconds)
-        return watch?.record(at: now.monotonicNanoseconds)
+        watch?.look(offset: offset, at: now.monotonic)
+        return watch?.record(at: now.monotonic)
     }
 
     mutating func hear(_ told: ToldTime) { watch?.hear(told) }
@@ -95,5 +97,5 @@ struct WallClock: Sendable {
 
 extension Instant {
     /// Milliseconds of the wall clock less those of the monotonic one.
-    var offset: Int64 { unixMilliseconds - monotonicNanoseconds / 1_000_000 }
+    var offset: Int64 { unixMilliseconds - monotonic.nanoseconds / 1_000_000 }
 }

@@ -1,3 +1,4 @@
+import Clocks
 import Dispatching
 import Encodings
 import Reactor
@@ -38,8 +39,8 @@ final class PatientQueues {
         /// The call that makes the submission for each try: the text of one phone's push is long, and most of
         /// it is that of all others'.
         let submission: @EventLoop () -> Submission
-        /// The time at which the patience ends, in monotonic nanoseconds.
-        let end: Int64
+        /// The time at which the patience ends.
+        let end: MonotonicTime
         let reply: Reply
     }
 
@@ -75,7 +76,7 @@ final class PatientQueues {
         of send: Send, to phone: Phone, _ submission: @escaping @EventLoop () -> Submission,
         reply: @escaping Reply
     ) {
-        let end = EventLoop.monotonicNanoseconds + patience.nanoseconds
+        let end = EventLoop.now + patience
         let waiting = Waiting(send: send, submission: submission, end: end, reply: reply)
         if let queue = queues[phone] {
             guard take(send) else {
@@ -126,7 +127,7 @@ final class PatientQueues {
         dispatcher.submit(submission, from: figures, awaitsOutcome: true) { receipt in
             defer { isFirst = false }
             if isFirst, case .busy(.device(let time)) = receipt,
-                EventLoop.monotonicNanoseconds + time.nanoseconds <= end
+                EventLoop.now + time <= end
             {
                 delay = time
             } else {

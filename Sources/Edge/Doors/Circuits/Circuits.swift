@@ -1,3 +1,4 @@
+import Clocks
 import Reactor
 import Relay
 
@@ -107,7 +108,7 @@ package final class Circuits {
     ///
     /// - Parameter origin: The connection's origin; `nil` where it is not known.
     func join(_ origin: Origin?) -> Circuit? {
-        let now = EventLoop.monotonicNanoseconds
+        let now = EventLoop.now
         let circuit = circuit(origin, at: now)
         guard circuit.account.open(at: now) else {
             counters.refusedConnections += 1
@@ -117,7 +118,7 @@ package final class Circuits {
         return circuit
     }
 
-    func circuit(_ origin: Origin?, at now: Int64) -> Circuit {
+    func circuit(_ origin: Origin?, at now: MonotonicTime) -> Circuit {
         guard let origin = origin ?? (settings.areShared ? .anybody : nil) else {
             return add(Circuit(nil, of: self))
         }
@@ -197,17 +198,19 @@ final class Circuit {
     /// Connections to all doors.
     var connections: Int { account.connections }
 
-    fileprivate func isClean(at now: Int64) -> Bool { account.isClean(at: now) && handshakes.isOver(at: now) }
+    fileprivate func isClean(at now: MonotonicTime) -> Bool {
+        account.isClean(at: now) && handshakes.isOver(at: now)
+    }
 
     /// Counts what was read. Afterwards the member asks ``askToRead(_:)``.
     func spend(frames: Int, bytes: Int) {
-        let pause = account.spend(frames: frames, bytes: bytes, at: EventLoop.monotonicNanoseconds)
-        guard pause > 0, !isSlowed else { return }
+        let pause = account.spend(frames: frames, bytes: bytes, at: EventLoop.now)
+        guard pause > .zero, !isSlowed else { return }
         isSlowed = true
         circuits.counters.slowed += 1
         let timer = timer ?? Timer { [unowned self] in readOn() }
         self.timer = timer
-        timer.start(after: .nanoseconds(pause))
+        timer.start(after: pause)
     }
 
     /// Asks for a member to be read. One that has to wait is noted, and hears ``DoorConnection/circuitMayBeRead()`` when
@@ -221,8 +224,8 @@ final class Circuit {
 
     private func readOn() {
         // More may have been counted meanwhile.
-        let pause = account.spend(frames: 0, bytes: 0, at: EventLoop.monotonicNanoseconds)
-        if pause > 0, let timer { return timer.start(after: .nanoseconds(pause)) }
+        let pause = account.spend(frames: 0, bytes: 0, at: EventLoop.now)
+        if pause > .zero, let timer { return timer.start(after: pause) }
         isSlowed = false
         let members = slowed
         slowed = [:]
@@ -232,7 +235,7 @@ final class Circuit {
     /// Counts a rule that one of the connections broke.
     func strike() {
         circuits.counters.strikes += 1
-        guard account.strike(at: EventLoop.monotonicNanoseconds), case .circuit(let id) = origin else {
+        guard account.strike(at: EventLoop.now), case .circuit(let id) = origin else {
             return
         }
         circuits.counters.closed += 1
@@ -248,7 +251,7 @@ final class Circuit {
     func wasKnown() { account.forgetRefusals() }
 
     /// Whether the circuit is heard no more for a while.
-    var isStruckOut: Bool { account.isStruckOut(at: EventLoop.monotonicNanoseconds) }
+    var isStruckOut: Bool { account.isStruckOut(at: EventLoop.now) }
 
     func leave(_ member: DoorConnection) {
         account.close()

@@ -22,8 +22,8 @@ final class StrangersShare {
     /// - Returns: Whether the request may be answered now.
     func takeTurn(for stranger: HTTPConnection) -> Bool {
         if row.isEmpty {
-            let delay = rate.take(from: &use, at: EventLoop.monotonicNanoseconds)
-            if delay == 0 { return true }
+            let delay = rate.take(from: &use, at: EventLoop.now)
+            if delay == .zero { return true }
             wait(for: delay)
         }
         row.append(stranger)
@@ -35,18 +35,18 @@ final class StrangersShare {
         if row.isEmpty { timer?.stop() }
     }
 
-    private func wait(for nanoseconds: Int64) {
+    private func wait(for delay: Duration) {
         let timer = timer ?? Timer { [unowned self] in next() }
         self.timer = timer
-        timer.start(after: .nanoseconds(nanoseconds))
+        timer.start(after: delay)
     }
 
     private func next() {
         // Later ones wait for the next time: what is due in one turn of the loop is bounded by the rate.
-        let now = EventLoop.monotonicNanoseconds
+        let now = EventLoop.now
         while let first = row.first {
             let delay = rate.take(from: &use, at: now)
-            guard delay == 0 else { return wait(for: delay) }
+            guard delay == .zero else { return wait(for: delay) }
             row.removeFirst()
             first.turnHasCome()
         }

@@ -1,3 +1,4 @@
+import Clocks
 import Reactor
 import TLS
 import Wire
@@ -77,8 +78,8 @@ class DoorConnection: StreamHandler {
     @exclusivity(unchecked) private var state = State.arriving(ProxyLineDecoder())
     private var deadline: Timer?
     private(set) var isShuttingDown = false
-    /// The time at which the client was heard last, in monotonic nanoseconds.
-    private(set) var lastHeard: Int64
+    /// The time at which the client was heard last.
+    private(set) var lastHeard: MonotonicTime
     /// Whether the client has shown that it may be here: then it has places that strangers don't take (``Places``).
     final var isKnown = false
     /// The bytes that ``BufferRoom`` has counted.
@@ -89,7 +90,7 @@ class DoorConnection: StreamHandler {
         self.arrival = arrival
         self.places = places
         self.limits = limits
-        lastHeard = EventLoop.monotonicNanoseconds
+        lastHeard = EventLoop.now
         stream.idleTimeout = limits.idleTimeout
         stream.sendTimeout = limits.sendTimeout
     }
@@ -125,7 +126,7 @@ class DoorConnection: StreamHandler {
     // MARK: In
 
     final func stream(_ stream: Stream, received bytes: RawSpan) {
-        lastHeard = EventLoop.monotonicNanoseconds
+        lastHeard = EventLoop.now
         guard case .arriving(var decoder) = state else { return take(bytes) }
         var start = 0
         do throws(ProxyLineError) {

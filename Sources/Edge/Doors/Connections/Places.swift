@@ -1,3 +1,4 @@
+import Clocks
 import Reactor
 
 /// The connections that a door has open, and its places for them.
@@ -57,8 +58,7 @@ final class Places {
     struct Candidate {
         /// The number of connections that its circuit or address has.
         let heldWith: Int
-        /// Monotonic nanoseconds.
-        let lastHeard: Int64
+        let lastHeard: MonotonicTime
 
         func goes(before other: Candidate) -> Bool {
             heldWith != other.heldWith ? heldWith > other.heldWith : lastHeard < other.lastHeard

@@ -1,3 +1,4 @@
+import Clocks
 import Crypto
 import Encodings
 
@@ -33,8 +34,8 @@ package struct ConsoleAccess {
     private struct Link {
         /// SHA-256 of the link's secret.
         let digest: [UInt8]
-        /// The end of the link, in monotonic nanoseconds.
-        let ends: Int64
+        /// The end of the link.
+        let ends: MonotonicTime
     }
 
     /// The work done to judge strangers. It is the same for each text, right or wrong, whatever the node has: from how
@@ -71,17 +72,16 @@ package struct ConsoleAccess {
 
     /// Makes a link's secret good; the link before it is good no more.
     ///
-    /// - Parameter now: Monotonic nanoseconds.
     /// - Returns: The text that stands in the link.
-    package mutating func makeLink(of secret: [UInt8], at now: Int64) -> String {
+    package mutating func makeLink(of secret: [UInt8], at now: MonotonicTime) -> String {
         precondition(secret.count == Self.secretLength, "\(secret.count) bytes for a link's secret")
         let text = Base64.encodeForURL(secret)
-        link = Link(digest: Self.digest(text), ends: now + Self.linkLifetime.nanoseconds)
+        link = Link(digest: Self.digest(text), ends: now + Self.linkLifetime)
         return text
     }
 
     /// Enters by a link, which is spent by it. A wrong text spends nothing.
-    package mutating func spendLink(_ text: String, at now: Int64) -> Bool {
+    package mutating func spendLink(_ text: String, at now: MonotonicTime) -> Bool {
         work.digests += 1
         let isRight = compare(Self.digest(text), link?.digest ?? Self.nobodys)
         guard isRight, let link, now < link.ends else { return false }

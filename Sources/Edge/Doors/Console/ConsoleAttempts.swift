@@ -1,3 +1,4 @@
+import Clocks
 import Relay
 
 /// How often each stranger may try to enter the console. A stranger who fails often uses up no share but his own.
@@ -14,8 +15,8 @@ struct ConsoleAttempts {
 
     /// Counts an attempt if it may come now.
     ///
-    /// - Returns: Nanoseconds until it may; 0: it is counted.
-    mutating func take(by sender: Int, at now: Int64) -> Int64 {
+    /// - Returns: The time until it may; zero: it is counted.
+    mutating func take(by sender: Int, at now: MonotonicTime) -> Duration {
         if used[sender] == nil, used.count >= Self.mostSenders {
             used = used.filter { !$0.value.isOver(at: now) }
         }

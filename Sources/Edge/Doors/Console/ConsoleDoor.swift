@@ -167,7 +167,8 @@ package final class ConsoleDoor {
             case .later(let delay):
                 var response = HTTPResponse(
                     status: 429, fault: "too_many_attempts", "too many attempts: wait a little")
-                response.fields.append("retry-after", String(max(1, (delay + 999_999_999) / 1_000_000_000)))
+                let seconds = (delay.milliseconds + 999) / 1000
+                response.fields.append("retry-after", String(max(1, seconds)))
                 respond(response)
             }
         }

@@ -17,8 +17,8 @@ package final class ConsoleLogin {
         case entered(String)
         /// Wrong, spent, too old, or not set at all: nobody learns which.
         case refused
-        /// Too many attempts: the next may come after this time, in nanoseconds.
-        case later(Int64)
+        /// Too many attempts: the next may come after this time.
+        case later(Duration)
     }
 
     private var access: ConsoleAccess
@@ -52,22 +52,22 @@ package final class ConsoleLogin {
     /// more.
     package func makeLink() -> String {
         access.makeLink(
-            of: randomBytes(ConsoleAccess.secretLength), at: EventLoop.monotonicNanoseconds)
+            of: randomBytes(ConsoleAccess.secretLength), at: EventLoop.now)
     }
 
     func enter(byLink text: String, from sender: Int) async -> Answer {
-        let now = EventLoop.monotonicNanoseconds
+        let now = EventLoop.now
         // The right one always lets in: nobody guesses it, and a flood of wrong ones must keep no owner out.
         guard !access.spendLink(text, at: now) else { return await enter(by: .link) }
         let delay = linkAttempts.take(by: sender, at: now)
-        return delay == 0 ? .refused : .later(delay)
+        return delay == .zero ? .refused : .later(delay)
     }
 
     func enter(byPassphrase text: String, from sender: Int) async -> Answer {
-        let delay = passphraseAttempts.take(by: sender, at: EventLoop.monotonicNanoseconds)
-        guard delay == 0 else { return .later(delay) }
+        let delay = passphraseAttempts.take(by: sender, at: EventLoop.now)
+        guard delay == .zero else { return .later(delay) }
         guard hashing.count < Self.mostWaiting, hashing.insert(sender).inserted else {
-            return .later(1_000_000_000)
+            return .later(.seconds(1))
         }
         defer { hashing.remove(sender) }
         // It may have been changed meanwhile.

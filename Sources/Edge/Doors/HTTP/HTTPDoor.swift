@@ -1,3 +1,4 @@
+import Clocks
 import HTTP1
 import Reactor
 import Relay
@@ -82,7 +83,7 @@ package final class LimitedDoor: HTTPDoor {
             turnedAway += 1
             return respond(door.tooLargeAnswer(limit: limits.body))
         }
-        if let busy = admit(at: EventLoop.monotonicNanoseconds) {
+        if let busy = admit(at: EventLoop.now) {
             turnedAway += 1
             return respond(door.busyAnswer(busy))
         }
@@ -93,10 +94,10 @@ package final class LimitedDoor: HTTPDoor {
         }
     }
 
-    private func admit(at time: Int64) -> Busy? {
+    private func admit(at time: MonotonicTime) -> Busy? {
         guard unanswered < limits.requests else { return .node(retryAfter: LimitedDoor.retryWhenFull) }
         let delay = rate.take(from: &used, at: time)
-        return delay > 0 ? .node(retryAfter: .nanoseconds(delay)) : nil
+        return delay > .zero ? .node(retryAfter: delay) : nil
     }
 
     package func busyAnswer(_ busy: Busy) -> HTTPResponse { door.busyAnswer(busy) }

@@ -160,20 +160,20 @@ package final class HTTPServer {
     ///
     /// - Returns: Whether the handshake may begin.
     private func countHandshake(_ origin: Origin?, _ certificate: ServerCertificate) -> Bool {
-        let now = EventLoop.monotonicNanoseconds
+        let now = EventLoop.now
         if let origin {
             let delay = certificate.handshakesPerAddress.take(
                 from: &circuits.circuit(origin, at: now).handshakes, at: now)
-            guard delay == 0 else {
+            guard delay == .zero else {
                 counters.refusedHandshakes += 1
                 return false
             }
         }
         certificate.handshakes.add(to: &certificate.used, at: now)
         let delay = certificate.handshakes.delay(after: certificate.used, at: now)
-        if delay > 0 {
+        if delay > .zero {
             counters.delayedHandshakes += 1
-            for listener in listeners { listener.pause(for: .nanoseconds(delay)) }
+            for listener in listeners { listener.pause(for: delay) }
         }
         return true
     }

@@ -1,3 +1,4 @@
+import Clocks
 import Reactor
 import Relay
 
@@ -40,21 +41,21 @@ final class OutcomeWait {
 /// began and need one timer. Keeps them until then, also when the dispatcher has no ear for the end any more.
 @EventLoop
 final class OutcomeDeadlines {
-    /// The time that each wait may last, in nanoseconds.
-    private let time: Int64
-    private var waits: ArraySlice<(due: Int64, wait: OutcomeWait)> = []
+    /// The time that each wait may last.
+    private let time: Duration
+    private var waits: ArraySlice<(due: MonotonicTime, wait: OutcomeWait)> = []
     private var running = 0
     private let timer = Timer()
 
     init(after time: Duration) {
-        self.time = time.nanoseconds
+        self.time = time
         timer.action = { [unowned self] in check() }
     }
 
     fileprivate func add(_ wait: OutcomeWait) {
         running += 1
-        waits.append((EventLoop.monotonicNanoseconds + time, wait))
-        if !timer.isRunning { timer.start(after: .nanoseconds(time)) }
+        waits.append((EventLoop.now + time, wait))
+        if !timer.isRunning { timer.start(after: time) }
     }
 
     /// Keeps the list as short as what waits; costs each a constant on average.
@@ -65,7 +66,7 @@ final class OutcomeDeadlines {
     }
 
     private func check() {
-        let now = EventLoop.monotonicNanoseconds
+        let now = EventLoop.now
         while let (due, wait) = waits.first, wait.hasEnded || due <= now {
             waits.removeFirst()
             wait.end(with: .stored)
@@ -74,6 +75,6 @@ final class OutcomeDeadlines {
             waits = []
             return
         }
-        timer.start(after: .nanoseconds(next.due - now))
+        timer.start(after: next.due - now)
     }
 }

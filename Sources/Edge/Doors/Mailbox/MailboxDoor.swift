@@ -1,3 +1,4 @@
+import Clocks
 import Encodings
 import HTTP1
 import Persistence
@@ -54,8 +55,8 @@ package final class MailboxDoor: LiveDoor {
     var readings = MailboxReadings()
     private(set) var delays: MailboxDelays!
     private var unknownTopics = UnknownTopics()
-    /// The readings that get a keepalive, in the order of their times, in monotonic nanoseconds.
-    private var keepAlives: ArraySlice<(due: Int64, reading: MailboxReading)> = []
+    /// The readings that get a keepalive, in the order of their times.
+    private var keepAlives: ArraySlice<(due: MonotonicTime, reading: MailboxReading)> = []
     private let keepAliveTimer = Timer()
     private let cleaning = Timer()
 
@@ -97,7 +98,7 @@ package final class MailboxDoor: LiveDoor {
         // Senders who listen for what lay in one that is gone hear of its end.
         if !known.isSubset(of: directory.numbers) { clean() }
         pushes = pushes.filter { directory.has($0.key) }
-        unknownTopics.clean(at: EventLoop.monotonicNanoseconds) { directory.pushTopic($0) != nil }
+        unknownTopics.clean(at: EventLoop.now) { directory.pushTopic($0) != nil }
         readings.forgetSent(butTo: Set(mailboxes.flatMap { $0.readers.map(\.number) }))
         for reading in readings.all.values
         where reading.mailboxes.contains(where: { !directory.has($0) }) { reading.end() }
@@ -153,8 +154,8 @@ package final class MailboxDoor: LiveDoor {
     private func clean() {
         // Another node that took something for later may be gone.
         delays.look()
-        shares.clean(at: EventLoop.monotonicNanoseconds)
-        unknownTopics.clean(at: EventLoop.monotonicNanoseconds) { directory.pushTopic($0) != nil }
+        shares.clean(at: EventLoop.now)
+        unknownTopics.clean(at: EventLoop.now) { directory.pushTopic($0) != nil }
         Task {
             let read = Set(readings.all.values.flatMap(\.pushTopics))
             if !read.isEmpty { try? await store.touch(read, at: EventLoop.unixMilliseconds) }
@@ -198,7 +199,7 @@ package final class MailboxDoor: LiveDoor {
     /// Counts a request for its owner's share. A client that shows something known here takes from a share that strangers
     /// don't reach: so the owner is looked up before.
     func count(_ owner: MailboxShares.Owner) throws(MailboxFault) {
-        guard shares.take(by: owner, at: EventLoop.monotonicNanoseconds) else { throw .tooManyRequests }
+        guard shares.take(by: owner, at: EventLoop.now) else { throw .tooManyRequests }
     }
 
     func hasPushTopic(_ topic: String) -> Bool { directory.pushTopic(digests.topic(topic)) != nil }
@@ -212,7 +213,7 @@ package final class MailboxDoor: LiveDoor {
     func countPublished(in mailbox: Int64) throws(MailboxFault) {
         guard
             MailboxDoor.pushRate.take(
-                from: &pushes[mailbox, default: Rate.Use()], at: EventLoop.monotonicNanoseconds) == 0
+                from: &pushes[mailbox, default: Rate.Use()], at: EventLoop.now) == .zero
         else { throw .tooManyRequests }
     }
 
@@ -221,7 +222,7 @@ package final class MailboxDoor: LiveDoor {
     /// - Returns: Whether the server need not push to it any more.
     func noteMissing(_ topic: String, for request: HTTPRequest) -> Bool {
         unknownTopics.noteMissing(
-            digests.topic(topic), by: request.sender, at: EventLoop.monotonicNanoseconds)
+            digests.topic(topic), by: request.sender, at: EventLoop.now)
     }
 
     private func open(
@@ -326,7 +327,7 @@ package final class MailboxDoor: LiveDoor {
     // MARK: Keep-alive
 
     private func scheduleKeepAlive(of reading: MailboxReading) {
-        let due = EventLoop.monotonicNanoseconds + settings.keepAlive.nanoseconds
+        let due = EventLoop.now + settings.keepAlive
         // Those that have ended are never more than those that are there, and a few.
         if keepAlives.count > 2 * readings.all.count + 64 { keepAlives.removeAll(where: \.reading.hasEnded) }
         keepAlives.append((due, reading))
@@ -334,7 +335,7 @@ package final class MailboxDoor: LiveDoor {
     }
 
     private func keepAlive() {
-        let now = EventLoop.monotonicNanoseconds
+        let now = EventLoop.now
         let time = EventLoop.unixMilliseconds
         while let (due, reading) = keepAlives.first, due <= now || reading.hasEnded {
             keepAlives.removeFirst()
@@ -343,6 +344,6 @@ package final class MailboxDoor: LiveDoor {
             scheduleKeepAlive(of: reading)
         }
         guard let next = keepAlives.first else { return }
-        keepAliveTimer.start(after: .nanoseconds(max(0, next.due - now)))
+        keepAliveTimer.start(after: max(.zero, next.due - now))
     }
 }

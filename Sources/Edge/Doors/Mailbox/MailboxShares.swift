@@ -1,3 +1,4 @@
+import Clocks
 import Relay
 
 /// How many requests a second are answered, and whose share each takes: that of those who read with a token, of those who
@@ -44,11 +45,9 @@ struct MailboxShares {
     }
 
     /// Counts a request, if there is a place for it in its owner's share.
-    ///
-    /// - Parameter now: Monotonic nanoseconds.
-    mutating func take(by owner: Owner, at now: Int64) -> Bool {
-        guard owner == .stranger || one.delay(after: own[owner] ?? Rate.Use(), at: now) == 0,
-            all.take(from: &used[owner.kind], at: now) == 0
+    mutating func take(by owner: Owner, at now: MonotonicTime) -> Bool {
+        guard owner == .stranger || one.delay(after: own[owner] ?? Rate.Use(), at: now) == .zero,
+            all.take(from: &used[owner.kind], at: now) == .zero
         else { return false }
         if owner != .stranger { one.add(to: &own[owner, default: Rate.Use()], at: now) }
         return true
@@ -56,5 +55,5 @@ struct MailboxShares {
 
     /// Forgets the owners that are as good as new: there are never more than the readers, mailboxes, topics
     /// and publishers.
-    mutating func clean(at now: Int64) { own = own.filter { !$0.value.isOver(at: now) } }
+    mutating func clean(at now: MonotonicTime) { own = own.filter { !$0.value.isOver(at: now) } }
 }

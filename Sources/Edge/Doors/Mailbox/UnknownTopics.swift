@@ -1,3 +1,4 @@
+import Clocks
 import Relay
 
 /// Topics that Matrix servers push to and that nobody has subscribed to: an app is given its endpoint before its
@@ -9,15 +10,15 @@ import Relay
 struct UnknownTopics {
     private struct Entry {
         /// The time of the first push.
-        let since: Int64
+        let since: MonotonicTime
         /// The circuit, address or connection by which the push came.
         let sender: Int
     }
 
     static let most = 4096
     static let mostOfOneSender = 64
-    /// The time for which a topic may be unknown, in nanoseconds, as in ntfy.
-    static let patience: Int64 = 12 * 3600 * 1_000_000_000
+    /// The time for which a topic may be unknown, as in ntfy.
+    static let patience = Duration.seconds(12 * 3600)
 
     private var entries: [Digest: Entry] = [:]
     private var counts: [Int: Int] = [:]
@@ -26,9 +27,8 @@ struct UnknownTopics {
 
     /// Notes a push to a topic that there is none of.
     ///
-    /// - Parameter now: Monotonic nanoseconds.
     /// - Returns: Whether the topic has been unknown for so long that no subscriber is to be expected.
-    mutating func noteMissing(_ topic: Digest, by sender: Int, at now: Int64) -> Bool {
+    mutating func noteMissing(_ topic: Digest, by sender: Int, at now: MonotonicTime) -> Bool {
         if let entry = entries[topic] { return now - entry.since >= UnknownTopics.patience }
         guard entries.count < UnknownTopics.most, counts[sender, default: 0] < UnknownTopics.mostOfOneSender
         else { return false }
@@ -38,9 +38,9 @@ struct UnknownTopics {
     }
 
     /// Keeps those that are still unknown, for twice the time after which they are gone.
-    mutating func clean(at now: Int64, isKnown: (Digest) -> Bool) {
+    mutating func clean(at now: MonotonicTime, isKnown: (Digest) -> Bool) {
         entries = entries.filter { topic, entry in
-            now - entry.since < 2 * UnknownTopics.patience && !isKnown(topic)
+            now - entry.since < UnknownTopics.patience * 2 && !isKnown(topic)
         }
         counts = entries.values.reduce(into: [:]) { $0[$1.sender, default: 0] += 1 }
     }

@@ -91,12 +91,12 @@ package final class PeerDoor {
 
     func ended(_ reason: PeerClose) {
         counters.closed[reason, default: 0] += 1
-        if reason == .connectionLost { lost.add(1, at: EventLoop.monotonicNanoseconds) }
+        if reason == .connectionLost { lost.add(1, at: EventLoop.now) }
     }
 
     private var lost = LastMinute()
     /// The number of peers whose connections were lost within the last minute.
-    package var lostWithinAMinute: Int { Int(lost.sum(at: EventLoop.monotonicNanoseconds)) }
+    package var lostWithinAMinute: Int { Int(lost.sum(at: EventLoop.now)) }
 
     /// Accepts nothing more; each peer gets the receipts it waits for and a close message. Returns when all have.
     package func close() async {

@@ -74,10 +74,10 @@ final class StatusIMConnection: DoorConnection {
     ///
     /// - Returns: Whether the message may be taken now.
     private func takeShare() -> Bool {
-        let now = EventLoop.monotonicNanoseconds
+        let now = EventLoop.now
         let delay = max(
             door.rate.delay(after: used, at: now), door.totalRate.delay(after: door.used, at: now))
-        guard delay > 0 else {
+        guard delay > .zero else {
             door.rate.add(to: &used, at: now)
             door.totalRate.add(to: &door.used, at: now)
             return true
@@ -86,7 +86,7 @@ final class StatusIMConnection: DoorConnection {
         pause = timer
         if !timer.isRunning {
             door.slowed += 1
-            timer.start(after: .nanoseconds(delay))
+            timer.start(after: delay)
         }
         return false
     }

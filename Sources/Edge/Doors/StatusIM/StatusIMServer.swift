@@ -146,7 +146,7 @@ package final class StatusIMServer {
             try registration.check(storedVersion: known) { isGranted($0, by: client) }
             if known == nil, !registration.isUnregister {
                 guard shares.mayTake(sender) else { return .internal }
-                shares.taken(by: sender, at: EventLoop.monotonicNanoseconds)
+                shares.taken(by: sender, at: EventLoop.now)
             }
             switch try await put(registration, of: key, from: known == nil ? sender : nil) {
             case .stored: return nil

@@ -1,3 +1,4 @@
+import Clocks
 import Relay
 
 /// The life of APNs provider tokens: when to sign a new one, and what it means that one was refused.
@@ -7,8 +8,6 @@ import Relay
 struct ProviderTokenLife: Equatable, Sendable {
     static let renewalAge: Duration = .seconds(45 * 60)
     static let minimumAge: Duration = .seconds(20 * 60)
-    /// ``minimumAge`` in nanoseconds, for what is asked before each request.
-    private static let minimumNanoseconds = minimumAge.nanoseconds
     /// The step of the wall clock after which the token's `iat` no longer fits what Apple's clock says, if
     /// this one is right now.
     static let clockStep: Duration = .seconds(5 * 60)
@@ -19,23 +18,23 @@ struct ProviderTokenLife: Equatable, Sendable {
     private var mustRenew = false
     /// Whether the token was refused, and the wall clock was set since it was signed.
     private var isMisdated = false
-    private var keptUntil = Int64.min
+    private var keptUntil = MonotonicTime.longAgo
 
     /// Whether a new token is to be signed before the next request.
     func isDue(at now: Instant) -> Bool {
         guard let signedAt else { return true }
-        let age = now.monotonicNanoseconds - signedAt.monotonicNanoseconds
-        guard now.monotonicNanoseconds >= keptUntil else { return false }
+        let age = now.monotonic - signedAt.monotonic
+        guard now.monotonic >= keptUntil else { return false }
         if isMisdated { return true }
-        guard age >= ProviderTokenLife.minimumNanoseconds else { return false }
-        return mustRenew || age >= ProviderTokenLife.renewalAge.nanoseconds
+        guard age >= ProviderTokenLife.minimumAge else { return false }
+        return mustRenew || age >= ProviderTokenLife.renewalAge
             || isClockSet(since: signedAt, at: now)
     }
 
     private func isClockSet(since signedAt: Instant, at now: Instant) -> Bool {
-        let age = now.monotonicNanoseconds - signedAt.monotonicNanoseconds
-        let wallAge = (now.unixMilliseconds - signedAt.unixMilliseconds) * 1_000_000
-        return abs(wallAge - age) >= ProviderTokenLife.clockStep.nanoseconds
+        let age = now.monotonic - signedAt.monotonic
+        let wallAge = Duration.milliseconds(now.unixMilliseconds - signedAt.unixMilliseconds)
+        return max(wallAge - age, age - wallAge) >= ProviderTokenLife.clockStep
     }
 
     mutating func signed(at now: Instant) {
@@ -48,7 +47,7 @@ struct ProviderTokenLife: Equatable, Sendable {
     /// Notes another key: its tokens don't count against the old one's.
     mutating func keyChanged() {
         signedAt = nil
-        keptUntil = .min
+        keptUntil = .longAgo
     }
 
     /// Whether that token is neither replaced nor of another key.
@@ -67,15 +66,15 @@ struct ProviderTokenLife: Equatable, Sendable {
     /// Notes that Apple has called the token of that generation expired.
     mutating func expired(generation: Int, at now: Instant) -> Expiry {
         guard generation == self.generation, let signedAt else { return .replaced }
-        let age = now.monotonicNanoseconds - signedAt.monotonicNanoseconds
+        let age = now.monotonic - signedAt.monotonic
         isMisdated = isClockSet(since: signedAt, at: now)
-        guard isMisdated || age >= ProviderTokenLife.minimumNanoseconds else { return .clockFault }
+        guard isMisdated || age >= ProviderTokenLife.minimumAge else { return .clockFault }
         mustRenew = true
         return .due
     }
 
     /// Notes that Apple has called the changes too frequent: none follows for 20 minutes.
     mutating func changedTooOften(at now: Instant) {
-        keptUntil = now.monotonicNanoseconds + ProviderTokenLife.minimumNanoseconds
+        keptUntil = now.monotonic + ProviderTokenLife.minimumAge
     }
 }

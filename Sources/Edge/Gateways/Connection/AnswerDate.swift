@@ -5,7 +5,7 @@ import Relay
 /// `Date` of an answer, which is read only when somebody wants to know the time.
 struct AnswerDate {
     private let text: String
-    private let heardAt = EventLoop.monotonicNanoseconds
+    private let heardAt = EventLoop.now
 
     @EventLoop
     init(_ text: String) { self.text = text }
@@ -14,7 +14,7 @@ struct AnswerDate {
     @EventLoop
     var time: ToldTime? {
         HTTPDate.seconds(text, now: EventLoop.unixMilliseconds / 1000).map {
-            ToldTime(unixMilliseconds: $0 * 1000, monotonicNanoseconds: heardAt)
+            ToldTime(unixMilliseconds: $0 * 1000, monotonic: heardAt)
         }
     }
 }

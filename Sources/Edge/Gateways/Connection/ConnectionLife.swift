@@ -1,8 +1,9 @@
+import Clocks
 import Relay
 
 /// The life of one connection to a gateway: whether it may take another request, and when it must prove that it lives.
 ///
-/// Times are monotonic nanoseconds. What a connection needs to be judged comes in as facts; nothing here waits.
+/// Facts come in as arguments; nothing here waits.
 struct ConnectionLife: Equatable, Sendable {
     struct Limits: Equatable, Sendable {
         /// The time for lookup, TCP, TLS and the first SETTINGS together.
@@ -39,20 +40,20 @@ struct ConnectionLife: Equatable, Sendable {
     }
 
     let limits: Limits
-    let startedAt: Int64
+    let startedAt: MonotonicTime
     private(set) var phase = Phase.settingUp
     /// Whether the gateway has taken our credentials: it answered a request otherwise than by refusing them.
     private(set) var isProven: Bool
     private(set) var inFlight = 0
     private(set) var answers = 0
-    private var lastReceived: Int64
-    private var lastAnswer: Int64
+    private var lastReceived: MonotonicTime
+    private var lastAnswer: MonotonicTime
     /// The time since when something is on its way without pause, or since when nothing is.
-    private var changedAt: Int64
-    private var pingedAt: Int64?
+    private var changedAt: MonotonicTime
+    private var pingedAt: MonotonicTime?
     /// Requests that failed with nothing taken between them, and when the first of them did.
     private var failures = 0
-    private var failingSince: Int64 = 0
+    private var failingSince: MonotonicTime = 0
 
     /// One failure may be its request's.
     static let fewFailures = 2
@@ -61,7 +62,7 @@ struct ConnectionLife: Equatable, Sendable {
     ///
     /// - Parameter needsProof: Whether only one request may be on its way until one was answered, as with an
     ///   APNs provider token.
-    init(limits: Limits = Limits(), needsProof: Bool, at time: Int64) {
+    init(limits: Limits = Limits(), needsProof: Bool, at time: MonotonicTime) {
         self.limits = limits
         isProven = !needsProof
         startedAt = time
@@ -85,7 +86,7 @@ struct ConnectionLife: Equatable, Sendable {
         phase == .open && isProven && inFlight > 0 && room(freeStreams: freeStreams) == 0
     }
 
-    mutating func received(at time: Int64) {
+    mutating func received(at time: MonotonicTime) {
         lastReceived = time
         pingedAt = nil
     }
@@ -96,12 +97,12 @@ struct ConnectionLife: Equatable, Sendable {
 
     mutating func drain() { phase = .draining }
 
-    mutating func sent(at time: Int64) {
+    mutating func sent(at time: MonotonicTime) {
         if inFlight == 0 { changedAt = time }
         inFlight += 1
     }
 
-    mutating func ended(wasAnswered: Bool, at time: Int64) {
+    mutating func ended(wasAnswered: Bool, at time: MonotonicTime) {
         inFlight -= 1
         if inFlight == 0 { changedAt = time }
         guard wasAnswered else { return }
@@ -119,7 +120,7 @@ struct ConnectionLife: Equatable, Sendable {
         case nothing
     }
 
-    mutating func note(_ sign: Sign, at time: Int64) {
+    mutating func note(_ sign: Sign, at time: MonotonicTime) {
         switch sign {
         case .works: failures = 0
         case .fails:
@@ -131,19 +132,19 @@ struct ConnectionLife: Equatable, Sendable {
 
     /// Whether all that comes over the connection fails, and has for a while: what stands behind it may be
     /// broken, and another connection may lead elsewhere.
-    func onlyFails(at time: Int64) -> Bool {
+    func onlyFails(at time: MonotonicTime) -> Bool {
         phase == .open && failures >= ConnectionLife.fewFailures
-            && time - failingSince >= limits.failing.nanoseconds
+            && time - failingSince >= limits.failing
     }
 
     /// Notes that a request had no answer in time. If no other request had an answer either since it was
     /// sent, the gateway takes and doesn't give: the connection is drained, and another one opened.
-    mutating func timedOut(sentAt: Int64) {
+    mutating func timedOut(sentAt: MonotonicTime) {
         if lastAnswer < sentAt { drain() }
     }
 
     enum Check: Equatable {
-        case wait(until: Int64)
+        case wait(until: MonotonicTime)
         case ping
         case end(End)
     }
@@ -168,29 +169,28 @@ struct ConnectionLife: Equatable, Sendable {
     /// - Parameters:
     ///   - isSpare: Whether another connection is open that can do its work.
     ///   - starvedSince: The time since which the gateway allows no request that waits; `nil`: it does.
-    mutating func check(at time: Int64, isSpare: Bool, starvedSince: Int64? = nil) -> Check {
-        if let starvedSince, phase == .open, inFlight == 0, time >= starvedSince + limits.starved.nanoseconds
-        {
+    mutating func check(at time: MonotonicTime, isSpare: Bool, starvedSince: MonotonicTime? = nil) -> Check {
+        if let starvedSince, phase == .open, inFlight == 0, time >= starvedSince + limits.starved {
             return .end(.starved)
         }
         switch phase {
         case .settingUp:
-            let end = startedAt + limits.setup.nanoseconds
+            let end = startedAt + limits.setup
             return time >= end ? .end(.setupTimeout) : .wait(until: end)
         case .draining where inFlight == 0:
             return .end(.drained)
-        case .open where isSpare && inFlight == 0 && time >= changedAt + limits.spare.nanoseconds:
+        case .open where isSpare && inFlight == 0 && time >= changedAt + limits.spare:
             return .end(.spare)
         case .open where inFlight == 0 && limits.rest != nil:
-            let end = max(changedAt, lastReceived) + (limits.rest ?? .zero).nanoseconds
+            let end = max(changedAt, lastReceived) + (limits.rest ?? .zero)
             return time >= end ? .end(.unused) : .wait(until: end)
         case .open, .draining:
             if let pingedAt {
-                let end = pingedAt + limits.ping.nanoseconds
+                let end = pingedAt + limits.ping
                 return time >= end ? .end(.silent) : .wait(until: end)
             }
             let patience = inFlight > 0 ? limits.unanswered : limits.idle
-            let end = (inFlight > 0 ? max(lastReceived, changedAt) : lastReceived) + patience.nanoseconds
+            let end = (inFlight > 0 ? max(lastReceived, changedAt) : lastReceived) + patience
             guard time >= end else { return .wait(until: end) }
             pingedAt = time
             return .ping

@@ -30,8 +30,8 @@ enum ExchangeEnd {
 protocol ConnectionOwner: AnyObject {
     /// Called when there may be more room, or less.
     func connectionChanged(_ connection: GatewayConnection)
-    /// Called when a request was answered, with the time that this took, in nanoseconds.
-    func connection(_ connection: GatewayConnection, answeredAfter time: Int64)
+    /// Called when a request was answered, with the time that this took.
+    func connection(_ connection: GatewayConnection, answeredAfter time: Duration)
     /// Called when all that was sent over the connection for a while has failed.
     func connectionOnlyFails(_ connection: GatewayConnection)
     /// Called when the gateway has sent a GOAWAY frame, with that word if it gave a reason.
@@ -43,7 +43,7 @@ protocol ConnectionOwner: AnyObject {
 }
 
 extension ConnectionOwner {
-    func connection(_ connection: GatewayConnection, answeredAfter time: Int64) {}
+    func connection(_ connection: GatewayConnection, answeredAfter time: Duration) {}
     func connectionOnlyFails(_ connection: GatewayConnection) {}
 }
 

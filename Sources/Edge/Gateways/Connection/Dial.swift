@@ -1,3 +1,4 @@
+import Clocks
 import Reactor
 import TLS
 
@@ -32,7 +33,7 @@ enum Dial {
     static func open(
         to url: GatewayURL, by egress: Egress, _ context: TLSContext?, lookUp: Lookup, deadline: Duration
     ) async throws(ConnectionEnd) -> Way {
-        let end = EventLoop.monotonicNanoseconds + deadline.nanoseconds
+        let end = EventLoop.now + deadline
         if egress.isProxied {
             let stream: Stream
             let unread: [UInt8]
@@ -53,10 +54,10 @@ enum Dial {
         }
         var failure = ConnectionEnd.broken(.own(.setupTimeout))
         while !addresses.isEmpty {
-            let left = end - EventLoop.monotonicNanoseconds
-            guard left > 0 else { break }
+            let left = end - EventLoop.now
+            guard left > .zero else { break }
             let address = addresses.removeFirst()
-            let attempt: Duration = .nanoseconds(addresses.isEmpty ? left : left / 2)
+            let attempt = addresses.isEmpty ? left : left / 2
             do {
                 return try await open(to: address, of: url, context, deadline: attempt)
             } catch {
@@ -70,7 +71,7 @@ enum Dial {
     private static func open(
         to address: SocketAddress, of url: GatewayURL, _ context: TLSContext?, deadline: Duration
     ) async throws(ConnectionEnd) -> Way {
-        let end = EventLoop.monotonicNanoseconds + deadline.nanoseconds
+        let end = EventLoop.now + deadline
         let stream: Stream
         do {
             stream = try await Stream.connect(to: address, of: url.endpoint, deadline: deadline)
@@ -81,7 +82,8 @@ enum Dial {
     }
 
     private static func secure(
-        _ stream: Stream, _ unread: [UInt8], to url: GatewayURL, _ context: TLSContext?, until end: Int64
+        _ stream: Stream, _ unread: [UInt8], to url: GatewayURL, _ context: TLSContext?,
+        until end: MonotonicTime
     ) async throws(ConnectionEnd) -> Way {
         guard let context else {
             stream.pauseReading()
@@ -93,7 +95,7 @@ enum Dial {
         } catch {
             throw ConnectionEnd(error)
         }
-        return try await handshake.result(within: .nanoseconds(end - EventLoop.monotonicNanoseconds))
+        return try await handshake.result(within: end - EventLoop.now)
     }
 }
 

@@ -1,3 +1,4 @@
+import Clocks
 import Encodings
 import HTTP2
 import Reactor
@@ -21,7 +22,7 @@ final class GatewayConnection {
     var isOutdated = false
     /// The time since which something waits for the connection and the gateway allows nothing, in monotonic
     /// nanoseconds; `nil`: it may send.
-    private var starvedSince: Int64?
+    private var starvedSince: MonotonicTime?
 
     private weak var owner: (any ConnectionOwner)?
     private var state = State.connecting
@@ -74,7 +75,7 @@ final class GatewayConnection {
         owner: any ConnectionOwner
     ) {
         self.owner = owner
-        life = ConnectionLife(limits: limits, needsProof: needsProof, at: EventLoop.monotonicNanoseconds)
+        life = ConnectionLife(limits: limits, needsProof: needsProof, at: EventLoop.now)
         flushSoon.action = { [unowned self] in flush() }
         timer.action = { [unowned self] in check() }
         Task { await connect(to: url, by: egress, context, lookUp, presuming: version) }
@@ -103,7 +104,7 @@ final class GatewayConnection {
             }
         let session = negotiated.session(host: url.authority)
         state = .speaking(Channel(stream: way.stream, tls: way.tls, version: negotiated, session: session))
-        life.received(at: EventLoop.monotonicNanoseconds)
+        life.received(at: EventLoop.now)
         session.receive(way.unread.span.bytes)
         way.stream.handler = self
         way.stream.resumeReading()
@@ -159,7 +160,7 @@ final class GatewayConnection {
         guard let session = channel?.session else {
             preconditionFailure("a request for a connection that is not open")
         }
-        let now = EventLoop.monotonicNanoseconds
+        let now = EventLoop.now
         requests += 1
         let tag = pending.add(completion, at: now)
         let wasIdle = life.inFlight == 0
@@ -178,7 +179,7 @@ final class GatewayConnection {
             starvedSince = nil
             return
         }
-        if starvedSince == nil { starvedSince = EventLoop.monotonicNanoseconds }
+        if starvedSince == nil { starvedSince = EventLoop.now }
     }
 
     /// Takes nothing more, and closes when what is on its way has ended.
@@ -188,7 +189,7 @@ final class GatewayConnection {
         check()
     }
 
-    private func complete(_ request: PendingRequests.Entry?, _ end: ExchangeEnd, at now: Int64) {
+    private func complete(_ request: PendingRequests.Entry?, _ end: ExchangeEnd, at now: MonotonicTime) {
         guard let request else { return }
         var wasAnswered = false
         if case .answered = end { wasAnswered = true }
@@ -201,7 +202,7 @@ final class GatewayConnection {
     }
 
     private func takeEvents(of session: any HTTPClientSession) {
-        let now = EventLoop.monotonicNanoseconds
+        let now = EventLoop.now
         var isNews = false
         session.takeEvents { event in
             isNews = true
@@ -232,7 +233,7 @@ final class GatewayConnection {
     /// Does what is due, and sees to it that it is called again when something will be.
     private func check() {
         guard !hasEnded else { return }
-        let now = EventLoop.monotonicNanoseconds
+        let now = EventLoop.now
         expireRequests(at: now)
         if room > 0 || life.inFlight > 0 { starvedSince = nil }
         if life.inFlight == 0 {
@@ -244,20 +245,19 @@ final class GatewayConnection {
         case .ping:
             channel?.session.ping()
             flushSoon.schedule()
-            wait(until: now + life.limits.ping.nanoseconds, at: now)
+            wait(until: now + life.limits.ping, at: now)
         case .end(let reason): end(ConnectionEnd(reason))
         }
     }
 
-    private func wait(until time: Int64, at now: Int64) {
-        let deadline = pending.oldest.map { $0 + life.limits.request.nanoseconds } ?? .max
+    private func wait(until time: MonotonicTime, at now: MonotonicTime) {
+        let deadline = pending.oldest.map { $0 + life.limits.request } ?? .max
         // Never later than the idle limit, so that a connection that has become a spare is noticed.
-        let next = min(time, deadline, now + life.limits.idle.nanoseconds)
-        timer.start(after: .nanoseconds(max(next - now, 1_000_000)))
+        timer.start(after: max(min(time, deadline, now + life.limits.idle) - now, .milliseconds(1)))
     }
 
-    private func expireRequests(at now: Int64) {
-        for tag in pending.tags(sentUntil: now - life.limits.request.nanoseconds) {
+    private func expireRequests(at now: MonotonicTime) {
+        for tag in pending.tags(sentUntil: now - life.limits.request) {
             guard let request = pending.giveUp(tag) else { continue }
             life.timedOut(sentAt: request.sentAt)
             channel?.session.cancel(tag: tag)
@@ -297,7 +297,7 @@ final class GatewayConnection {
         life.drain()
         if let channel { close(channel) }
         // What the session never had or never gave back.
-        let now = EventLoop.monotonicNanoseconds
+        let now = EventLoop.now
         for tag in pending.tags(sentUntil: now) {
             complete(pending.giveUp(tag), .unclear(reason.reason), at: now)
         }
@@ -318,7 +318,7 @@ extension GatewayConnection: StreamHandler {
     func stream(_ stream: Stream, received bytes: RawSpan) {
         guard let channel else { return }
         let session = channel.session
-        life.received(at: EventLoop.monotonicNanoseconds)
+        life.received(at: EventLoop.now)
         if let tls = channel.tls {
             tls.receive(bytes) { session.receive($0) }
             switch tls.state {

@@ -1,3 +1,4 @@
+import Clocks
 import Encodings
 import Figures
 import Logging
@@ -57,7 +58,7 @@ final class GatewayLink: ConnectionOwner {
     /// Whether something waits for a connection, where none is kept.
     private var isWanted = false
     private var lacksRoom = true
-    private var starvedAt = Int64.min
+    private var starvedAt = MonotonicTime.longAgo
     private let openLater = Timer()
     private let growLater = Timer()
     private let endOfTurn = EndOfTurn()
@@ -93,7 +94,7 @@ final class GatewayLink: ConnectionOwner {
     func use(_ context: TLSContext?) {
         self.context = context
         mended()
-        pace.reset(at: EventLoop.monotonicNanoseconds)
+        pace.reset(at: EventLoop.now)
         for connection in connections {
             connection.isOutdated = true
             connection.drain()
@@ -150,7 +151,7 @@ final class GatewayLink: ConnectionOwner {
         want()
         // What waits since before the start is seen before it.
         guard isRunning else { return }
-        starvedAt = EventLoop.monotonicNanoseconds
+        starvedAt = EventLoop.now
         for connection in connections { connection.noteBacklog() }
         if !growLater.isRunning, connections.contains(where: \.isFull) {
             growLater.start(after: GatewayLink.growthDelay)
@@ -198,17 +199,16 @@ final class GatewayLink: ConnectionOwner {
         let most =
             isSequential ? settings.sequentialConnections ?? 2 * settings.connections : settings.connections
         guard isRunning, usable.count < most,
-            usable.allSatisfy(\.isFull),
-            EventLoop.monotonicNanoseconds - starvedAt < GatewayLink.growthDelay.nanoseconds
+            usable.allSatisfy(\.isFull), EventLoop.now - starvedAt < GatewayLink.growthDelay
         else { return }
         open()
     }
 
     private func open() {
-        let now = EventLoop.monotonicNanoseconds
+        let now = EventLoop.now
         let next = pace.nextOpening(at: now)
         guard next <= now else {
-            openLater.start(after: .nanoseconds(next - now))
+            openLater.start(after: next - now)
             return
         }
         pace.opening(at: now)
@@ -238,12 +238,12 @@ final class GatewayLink: ConnectionOwner {
         if let word, isFault(word) { note(fault: word) }
     }
 
-    func connection(_ connection: GatewayConnection, answeredAfter time: Int64) {
-        counted.answerTime.add(time)
+    func connection(_ connection: GatewayConnection, answeredAfter time: Duration) {
+        counted.answerTime.add(time.nanoseconds)
     }
 
     func connectionOnlyFails(_ connection: GatewayConnection) {
-        guard pace.takeReplacement(at: EventLoop.monotonicNanoseconds) else { return }
+        guard pace.takeReplacement(at: EventLoop.now) else { return }
         log.notice("gateway.connection_replaced", metadata: ["host": "\(name)"])
         connection.drain()
     }
@@ -258,12 +258,12 @@ final class GatewayLink: ConnectionOwner {
         let failures = pace.failures
         if !isKept, !isWanted, connection.wasEstablished, connection.requests == 0 {
             // It was opened to see whether that can be done; the gateway closes what is not used.
-            pace.reset(at: EventLoop.monotonicNanoseconds)
+            pace.reset(at: EventLoop.now)
             return endOfTurn.schedule()
         }
         pace.ended(
             answers: connection.life.answers, openedAt: connection.life.startedAt,
-            at: EventLoop.monotonicNanoseconds, using: &random)
+            at: EventLoop.now, using: &random)
         switch end {
         case .finished(let reason):
             log.debug(
@@ -296,7 +296,7 @@ final class GatewayLink: ConnectionOwner {
 
     /// Notes what the gateway asks for, whichever device it is for.
     func note(wish deferral: Deferral) {
-        guard let seconds = wished.asked(deferral, at: EventLoop.monotonicNanoseconds) else { return }
+        guard let seconds = wished.asked(deferral, at: EventLoop.now) else { return }
         log.notice(
             "gateway.wants_a_pause",
             metadata: ["host": "\(name)", "reason": "\(deferral.reason)", "seconds": "\(seconds)"])

@@ -1,9 +1,8 @@
+import Clocks
 import Relay
 
 /// How soon another connection may be opened: at once after one that worked, with growing pauses after those that
 /// didn't, and never in a storm, which Apple takes for an attack.
-///
-/// Times are monotonic nanoseconds.
 struct OpeningPace: Equatable, Sendable {
     static let firstPause: Duration = .milliseconds(500)
     static let longestPause: Duration = .seconds(60)
@@ -18,19 +17,19 @@ struct OpeningPace: Equatable, Sendable {
     static let replacementPause: Duration = .seconds(60)
 
     private(set) var failures = 0
-    private var replacedAt: Int64?
-    private var notBefore = Int64.min
+    private var replacedAt: MonotonicTime?
+    private var notBefore = MonotonicTime.longAgo
     private var tokens = burst
-    private var countedAt = Int64.min
+    private var countedAt = MonotonicTime.longAgo
 
     /// Returns the earliest time at which the next connection may be opened.
-    func nextOpening(at time: Int64) -> Int64 {
+    func nextOpening(at time: MonotonicTime) -> MonotonicTime {
         var pace = self
         pace.refill(at: time)
-        return max(notBefore, pace.tokens > 0 ? time : pace.countedAt + OpeningPace.refill.nanoseconds)
+        return max(notBefore, pace.tokens > 0 ? time : pace.countedAt + OpeningPace.refill)
     }
 
-    mutating func opening(at time: Int64) {
+    mutating func opening(at time: MonotonicTime) {
         refill(at: time)
         tokens = max(0, tokens - 1)
     }
@@ -39,9 +38,10 @@ struct OpeningPace: Equatable, Sendable {
     ///
     /// - Parameter answers: The number of requests that the connection has answered.
     mutating func ended(
-        answers: Int, openedAt: Int64, at time: Int64, using random: inout some RandomNumberGenerator
+        answers: Int, openedAt: MonotonicTime, at time: MonotonicTime,
+        using random: inout some RandomNumberGenerator
     ) {
-        guard answers == 0, time - openedAt < OpeningPace.longLife.nanoseconds else {
+        guard answers == 0, time - openedAt < OpeningPace.longLife else {
             reset(at: time)
             return
         }
@@ -49,31 +49,31 @@ struct OpeningPace: Equatable, Sendable {
             OpeningPace.firstPause.nanoseconds << Int64(min(failures, 20)),
             OpeningPace.longestPause.nanoseconds)
         failures += 1
-        notBefore = max(notBefore, time + Int64.random(in: bound / 2...bound, using: &random))
+        notBefore = max(notBefore, time + .nanoseconds(Int64.random(in: bound / 2...bound, using: &random)))
     }
 
     /// Takes the right to give up a connection that only fails for another one, and notes the time.
     ///
     /// - Returns: Whether it may be given up now; false while the pause after the one before lasts, which changes nothing.
-    mutating func takeReplacement(at time: Int64) -> Bool {
-        if let replacedAt, time - replacedAt < OpeningPace.replacementPause.nanoseconds { return false }
+    mutating func takeReplacement(at time: MonotonicTime) -> Bool {
+        if let replacedAt, time - replacedAt < OpeningPace.replacementPause { return false }
         replacedAt = time
         return true
     }
 
     /// Lets the next try be made at once: what stood in the way is gone.
-    mutating func reset(at time: Int64) {
+    mutating func reset(at time: MonotonicTime) {
         failures = 0
         notBefore = time
     }
 
-    private mutating func refill(at time: Int64) {
+    private mutating func refill(at time: MonotonicTime) {
         guard tokens < OpeningPace.burst else {
             countedAt = time
             return
         }
-        let come = (time - countedAt) / OpeningPace.refill.nanoseconds
+        let come = (time - countedAt).nanoseconds / OpeningPace.refill.nanoseconds
         tokens = Int(min(Int64(tokens) + come, Int64(OpeningPace.burst)))
-        countedAt += come * OpeningPace.refill.nanoseconds
+        countedAt = countedAt + OpeningPace.refill * come
     }
 }

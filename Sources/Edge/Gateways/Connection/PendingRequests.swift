@@ -1,16 +1,17 @@
+import Clocks
+
 /// The requests that are on their way over one connection, each under a tag that is used again.
 struct PendingRequests {
     struct Entry {
         var completion: GatewayConnection.Completion
-        /// Monotonic nanoseconds.
-        var sentAt: Int64
+        var sentAt: MonotonicTime
     }
 
     /// The requests by tag; `nil` where none is on its way, or where it was given up.
     private var entries: [Entry?] = []
     private var freeTags: [Int] = []
 
-    mutating func add(_ completion: @escaping GatewayConnection.Completion, at time: Int64) -> Int {
+    mutating func add(_ completion: @escaping GatewayConnection.Completion, at time: MonotonicTime) -> Int {
         let entry = Entry(completion: completion, sentAt: time)
         guard freeTags.isEmpty else {
             let tag = freeTags.removeLast()
@@ -38,10 +39,10 @@ struct PendingRequests {
     }
 
     /// The time at which the oldest request was sent. Looks at all of them.
-    var oldest: Int64? { entries.lazy.compactMap { $0?.sentAt }.min() }
+    var oldest: MonotonicTime? { entries.lazy.compactMap { $0?.sentAt }.min() }
 
     /// Returns the tags of the requests sent until then, in the order sent. Looks at all of them.
-    func tags(sentUntil time: Int64) -> [Int] {
+    func tags(sentUntil time: MonotonicTime) -> [Int] {
         let sent = entries.enumerated().compactMap { tag, entry in entry.map { (tag: tag, at: $0.sentAt) } }
         return sent.filter { $0.at <= time }.sorted { $0.at < $1.at }.map(\.tag)
     }

@@ -1,13 +1,12 @@
+import Clocks
 import Figures
 import Relay
 
 /// The pause that a gateway asks for when it wants nothing for a while, and how often the log hears of it.
-///
-/// Times are monotonic nanoseconds.
 struct WishedPause: Equatable, Sendable {
     /// The longest pause that was asked for, as long as the gateway has taken nothing since.
     private(set) var wish: GatewayFigures.Wish?
-    private var toldAt: Int64?
+    private var toldAt: MonotonicTime?
 
     /// The time between two lines of the log.
     static let interval: Duration = .seconds(600)
@@ -15,13 +14,13 @@ struct WishedPause: Equatable, Sendable {
     /// Notes the pause that a gateway asks for.
     ///
     /// - Returns: The seconds of the pause, where it is to be logged.
-    mutating func asked(_ deferral: Deferral, at time: Int64) -> Int64? {
+    mutating func asked(_ deferral: Deferral, at time: MonotonicTime) -> Int64? {
         guard deferral.scope != .device, let pause = deferral.retryAfter, pause > .zero else { return nil }
-        let until = time + pause.nanoseconds
+        let until = time + pause
         if until > wish?.until ?? 0 {
             wish = GatewayFigures.Wish(reason: deferral.reason, until: until)
         }
-        if let toldAt, time - toldAt < WishedPause.interval.nanoseconds { return nil }
+        if let toldAt, time - toldAt < WishedPause.interval { return nil }
         toldAt = time
         return pause.components.seconds
     }

@@ -1,10 +1,9 @@
+import Clocks
 import Encodings
 import JSONCoding
 import Relay
 
 /// The life of an OAuth access token: fetched early, by one at a time, and used until it really ends.
-///
-/// Times are monotonic nanoseconds.
 struct AccessTokenLife: Equatable, Sendable {
     /// A new one is fetched this long before the end, and up to ``jitter`` earlier, so that nodes don't come together.
     static let margin: Duration = .seconds(5 * 60)
@@ -15,14 +14,14 @@ struct AccessTokenLife: Equatable, Sendable {
 
     struct Token: Equatable, Sendable {
         let text: String
-        let endsAt: Int64
+        let endsAt: MonotonicTime
     }
 
     /// The number of tokens got; a request remembers under which it was sent.
     private(set) var generation = 0
     private(set) var isFetching = false
     /// The time at which the next token is to be fetched.
-    private(set) var nextFetch = Int64.min
+    private(set) var nextFetch = MonotonicTime.longAgo
     private var token: Token?
     /// Whether a request was accepted under the present token.
     private var isProven = false
@@ -31,32 +30,32 @@ struct AccessTokenLife: Equatable, Sendable {
     private var failures = 0
 
     /// Returns the token to send with; `nil` while there is none.
-    func token(at time: Int64) -> String? {
+    func token(at time: MonotonicTime) -> String? {
         guard let token, time < token.endsAt else { return nil }
         return token.text
     }
 
     /// Whether to fetch one now; if so, it is on its way until ``fetched(_:lifetime:at:using:)`` or
     /// ``failed(at:retryAfter:using:)``.
-    mutating func beginFetching(at time: Int64) -> Bool {
+    mutating func beginFetching(at time: MonotonicTime) -> Bool {
         guard !isFetching, time >= nextFetch else { return false }
         isFetching = true
         return true
     }
 
     mutating func fetched(
-        _ text: String, lifetime: Duration, at time: Int64, using random: inout some RandomNumberGenerator
+        _ text: String, lifetime: Duration, at time: MonotonicTime,
+        using random: inout some RandomNumberGenerator
     ) {
         isFetching = false
         failures = 0
         generation += 1
         isProven = false
         if token != nil { isReplacement = false }
-        let lifetime = lifetime.nanoseconds
         token = Token(text: text, endsAt: time + lifetime)
         let early =
-            AccessTokenLife.margin.nanoseconds
-            + Int64.random(in: 0...AccessTokenLife.jitter.nanoseconds, using: &random)
+            AccessTokenLife.margin
+            + .nanoseconds(Int64.random(in: 0...AccessTokenLife.jitter.nanoseconds, using: &random))
         // A short-lived one is renewed half-way.
         nextFetch = time + lifetime - min(early, lifetime / 2)
     }
@@ -64,15 +63,15 @@ struct AccessTokenLife: Equatable, Sendable {
     /// Notes that a fetch has failed. The pause is exponential, with full jitter on the upper half, and no
     /// shorter than asked.
     mutating func failed(
-        at time: Int64, retryAfter: Duration?, using random: inout some RandomNumberGenerator
+        at time: MonotonicTime, retryAfter: Duration?, using random: inout some RandomNumberGenerator
     ) {
         isFetching = false
         let bound = min(
             AccessTokenLife.firstPause.nanoseconds << Int64(min(failures, 20)),
             AccessTokenLife.longestPause.nanoseconds)
         failures += 1
-        let pause = Int64.random(in: bound / 2...bound, using: &random)
-        nextFetch = time + max(pause, retryAfter?.nanoseconds ?? 0)
+        let pause = Duration.nanoseconds(Int64.random(in: bound / 2...bound, using: &random))
+        nextFetch = time + max(pause, retryAfter ?? .zero)
     }
 
     /// Notes that a request under that token was accepted.
@@ -82,7 +81,7 @@ struct AccessTokenLife: Equatable, Sendable {
 
     /// Notes another service account or key: what was got by the old one goes on until the new one has
     /// brought its own. A fetch on its way is given up.
-    mutating func accountChanged(at time: Int64) {
+    mutating func accountChanged(at time: MonotonicTime) {
         isFetching = false
         failures = 0
         nextFetch = min(nextFetch, time)
@@ -99,11 +98,11 @@ struct AccessTokenLife: Equatable, Sendable {
     }
 
     /// Notes that the gateway didn't take the token of that generation.
-    mutating func refused(generation: Int, at time: Int64) -> Refusal {
+    mutating func refused(generation: Int, at time: MonotonicTime) -> Refusal {
         guard generation == self.generation, token != nil else { return .replaced }
         guard isProven || !isReplacement else {
             // What is wrong with the account may be mended: one that is got after that is taken.
-            nextFetch = min(nextFetch, time + AccessTokenLife.hopelessPause.nanoseconds)
+            nextFetch = min(nextFetch, time + AccessTokenLife.hopelessPause)
             return .hopeless
         }
         token = nil

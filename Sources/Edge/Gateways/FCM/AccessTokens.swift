@@ -1,3 +1,4 @@
+import Clocks
 import Crypto
 import Encodings
 import HTTP2
@@ -53,7 +54,7 @@ final class AccessTokens {
 
     /// The value of a request's `authorization` and the generation to name when it is refused; `nil` while there is none.
     var current: (authorization: String, generation: Int)? {
-        guard life.token(at: EventLoop.monotonicNanoseconds) != nil else { return nil }
+        guard life.token(at: EventLoop.now) != nil else { return nil }
         return (authorization, life.generation)
     }
 
@@ -66,7 +67,7 @@ final class AccessTokens {
 
     func refused(generation: Int) -> AccessTokenLife.Refusal {
         defer { fetchIfDue() }
-        return life.refused(generation: generation, at: EventLoop.monotonicNanoseconds)
+        return life.refused(generation: generation, at: EventLoop.now)
     }
 
     func use(_ account: ServiceAccount, _ context: TLSContext) {
@@ -75,15 +76,15 @@ final class AccessTokens {
         exchange = nil
         fault = nil
         lastError = nil
-        life.accountChanged(at: EventLoop.monotonicNanoseconds)
+        life.accountChanged(at: EventLoop.now)
         fetchIfDue()
     }
 
     private func fetchIfDue() {
         guard isRunning else { return }
-        let now = EventLoop.monotonicNanoseconds
+        let now = EventLoop.now
         guard life.beginFetching(at: now) else {
-            if !life.isFetching { timer.start(after: .nanoseconds(max(0, life.nextFetch - now))) }
+            if !life.isFetching { timer.start(after: max(.zero, life.nextFetch - now)) }
             return
         }
         let assertion: String
@@ -113,7 +114,7 @@ final class AccessTokens {
         switch answer {
         case .token(let text, let lifetime):
             authorization = "Bearer \(text)"
-            life.fetched(text, lifetime: lifetime, at: EventLoop.monotonicNanoseconds, using: &random)
+            life.fetched(text, lifetime: lifetime, at: EventLoop.now, using: &random)
             fault = nil
             lastError = nil
             fetchIfDue()
@@ -129,7 +130,7 @@ final class AccessTokens {
                 "gateway.token_failed", metadata: ["host": "\(url.authority)", "reason": "\(reason)"])
         }
         lastError = reason
-        life.failed(at: EventLoop.monotonicNanoseconds, retryAfter: retryAfter, using: &random)
+        life.failed(at: EventLoop.now, retryAfter: retryAfter, using: &random)
         if isFault { fault = GatewayAnswer.word(reason) ?? OwnReason.tokenFailed.code }
         fetchIfDue()
         onChange?()

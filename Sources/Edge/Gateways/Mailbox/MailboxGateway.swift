@@ -1,3 +1,4 @@
+import Clocks
 import Figures
 import Outbound
 import Reactor
@@ -40,12 +41,12 @@ package final class MailboxGateway: Gateway {
         counted.inFlight += 1
         counted.requests += 1
         let keep = keep
-        let start = EventLoop.monotonicNanoseconds
+        let start = EventLoop.now
         Task {
             let outcome = await outcome(of: notification, by: keep)
             let wasFull = capacity == 0
             counted.inFlight -= 1
-            counted.answerTime.add(EventLoop.monotonicNanoseconds - start)
+            counted.answerTime.add((EventLoop.now - start).nanoseconds)
             if outcome == .kept { counted.hasAccepted = true }
             completion(outcome)
             if wasFull { onCapacity?() }

@@ -95,7 +95,7 @@ final class NtfyGateway: LinkedGateway {
     ) -> Verdict {
         let verdict = NtfyAnswer.verdict(answer)
         if verdict.outcome == .accepted { refusals.accepted() }
-        if answer.status == 403, login != nil, refusals.noteRefusal(at: EventLoop.monotonicNanoseconds) {
+        if answer.status == 403, login != nil, refusals.noteRefusal(at: EventLoop.now) {
             return .deferred(answer.statusWord, .device, after: LoneRefusals.pause)
         }
         return verdict

@@ -1,9 +1,10 @@
+import Clocks
 import Relay
 
 /// Refusals without a reason: Bisq's relay answers 400 for a dead device and for trouble of its own alike.
 ///
 /// Notifications that are refused so are tried again. When the relay takes what is for other devices meanwhile, it is the
-/// device; without that sign it is believed after a day. Times are monotonic nanoseconds.
+/// device; without that sign it is believed after a day.
 struct DoubtfulRefusals: Sendable {
     enum Decision: Equatable {
         case again(after: Duration)
@@ -20,7 +21,7 @@ struct DoubtfulRefusals: Sendable {
 
     private struct Entry {
         var count = 0
-        let since: Int64
+        let since: MonotonicTime
         let accepted: Int
     }
 
@@ -36,12 +37,12 @@ struct DoubtfulRefusals: Sendable {
 
     mutating func forget(_ id: NotificationID) { entries[id] = nil }
 
-    mutating func refused(_ id: NotificationID, at time: Int64) -> Decision {
+    mutating func refused(_ id: NotificationID, at time: MonotonicTime) -> Decision {
         if entries[id] == nil { add(id, at: time) }
         guard var entry = entries[id] else { return .believed }
         entry.count += 1
         let isTheDevice =
-            accepted > entry.accepted || time - entry.since >= DoubtfulRefusals.patience.nanoseconds
+            accepted > entry.accepted || time - entry.since >= DoubtfulRefusals.patience
         guard entry.count < DoubtfulRefusals.tries || !isTheDevice else {
             forget(id)
             return .believed
@@ -51,7 +52,7 @@ struct DoubtfulRefusals: Sendable {
         return .again(after: min(pause, DoubtfulRefusals.longestPause))
     }
 
-    private mutating func add(_ id: NotificationID, at time: Int64) {
+    private mutating func add(_ id: NotificationID, at time: MonotonicTime) {
         if order.count >= DoubtfulRefusals.most {
             order = order.filter { entries[$0] != nil }
             if order.count >= DoubtfulRefusals.most { entries[order.removeFirst()] = nil }

@@ -1,3 +1,4 @@
+import Clocks
 import Encodings
 import Figures
 import Logging
@@ -28,7 +29,7 @@ package final class RelayGateway: Gateway {
     private let later = Later()
     private let alarm = Timer()
     private var isRunning = false
-    private var lookAt = Int64.max
+    private var lookAt = MonotonicTime.max
     private var waitsForPace = false
     private var refusedDevices = RefusedDevices()
 
@@ -71,7 +72,7 @@ package final class RelayGateway: Gateway {
         isRunning = true
         for (_, link) in upstreams { link.start() }
         if look != nil { active.want() }
-        postponeLook(at: EventLoop.monotonicNanoseconds)
+        postponeLook(at: EventLoop.now)
         setAlarm()
     }
 
@@ -85,7 +86,7 @@ package final class RelayGateway: Gateway {
 
     private var active: GatewayLink { upstreams[order.active].link }
 
-    package var capacity: Int { shared.pace.room(upTo: room, at: EventLoop.monotonicNanoseconds) }
+    package var capacity: Int { shared.pace.room(upTo: room, at: EventLoop.now) }
 
     private var room: Int { max(0, active.room - bound.waitingCount) }
 
@@ -125,7 +126,7 @@ package final class RelayGateway: Gateway {
     @discardableResult
     private func setAside(_ index: Int, for asked: Duration? = nil, reason: String) -> Bool {
         let isNews = !order.isAside(index)
-        guard order.setAside(index, for: asked, at: EventLoop.monotonicNanoseconds) else { return false }
+        guard order.setAside(index, for: asked, at: EventLoop.now) else { return false }
         upstreams[index].link.rest()
         if isNews { log.notice("relay.upstream_left", metadata: facts(of: index, reason)) }
         active.want()
@@ -146,34 +147,34 @@ package final class RelayGateway: Gateway {
     // MARK: Time
 
     private func wake() {
-        let now = EventLoop.monotonicNanoseconds
+        let now = EventLoop.now
         for index in order.takeDue(at: now) { upstreams[index].link.want() }
         if lookAt <= now {
             postponeLook(at: now)
             active.want()
         }
-        if waitsForPace, shared.pace.delay(at: now) == 0 {
+        if waitsForPace, shared.pace.delay(at: now) == .zero {
             waitsForPace = false
             onCapacity?()
         }
         setAlarm()
     }
 
-    private func postponeLook(at time: Int64) { lookAt = look.map { time + $0.nanoseconds } ?? .max }
+    private func postponeLook(at time: MonotonicTime) { lookAt = look.map { time + $0 } ?? .max }
 
     private func setAlarm() {
         guard isRunning else { return }
-        let now = EventLoop.monotonicNanoseconds
+        let now = EventLoop.now
         var next = min(lookAt, order.wakeAt ?? .max)
         if waitsForPace { next = min(next, now + shared.pace.delay(at: now)) }
         guard next < .max else { return alarm.stop() }
-        alarm.start(after: .nanoseconds(max(next - now, 1_000_000)))
+        alarm.start(after: max(next - now, .milliseconds(1)))
     }
 
     // MARK: Sending
 
     package func send(_ notification: Notification, completion: @escaping @EventLoop (Outcome) -> Void) {
-        let now = EventLoop.monotonicNanoseconds
+        let now = EventLoop.now
         guard case .bisq(let content) = notification.content else {
             return later { completion(.refused(reason: Reason.badMessage.code)) }
         }
@@ -184,9 +185,9 @@ package final class RelayGateway: Gateway {
             return later { completion(outcome) }
         }
         let wait = shared.pace.take(for: notification.deviceToken, at: now)
-        guard wait == 0 else {
+        guard wait == .zero else {
             let deferral = Deferral(
-                reason: "Paced", scope: .device, retryAfter: .nanoseconds(wait), isThrottle: true)
+                reason: "Paced", scope: .device, retryAfter: wait, isThrottle: true)
             return later { completion(.deferred(deferral)) }
         }
         postponeLook(at: now)
@@ -283,7 +284,7 @@ package final class RelayGateway: Gateway {
         _ notification: Notification, at index: Int, _ reason: String, after pause: Duration?
     ) -> Bool {
         let isBelieved = order.failed(
-            index, notification.deviceToken, from: notification.sender, at: EventLoop.monotonicNanoseconds)
+            index, notification.deviceToken, from: notification.sender, at: EventLoop.now)
         if isBelieved, setAside(index, for: pause, reason: reason) {
             order.ended(notification.id)
             return true
@@ -291,8 +292,7 @@ package final class RelayGateway: Gateway {
         return order.detour(notification.id, from: index)
     }
 
-    /// Returns the outcome of a notification that surely was not taken: the next upstream gets it at once,
-    /// unless this one may have taken it before.
+    /// Returns the outcome of what was not taken: the next upstream gets it at once, unless this one may have it from before.
     private func next(_ notification: Notification, _ reason: String, after pause: Duration?) -> Outcome {
         let isFree = bound[notification.id] == nil
         return .deferred(
@@ -304,7 +304,7 @@ package final class RelayGateway: Gateway {
         if DeviceToken.ofNobody.contains(notification.deviceToken) {
             return .refused(reason: reason, kind: RelayAnswer.kind(of: reason))
         }
-        switch doubts.refused(notification.id, at: EventLoop.monotonicNanoseconds) {
+        switch doubts.refused(notification.id, at: EventLoop.now) {
         case .again(let pause):
             bound.unclear(notification.id)
             return .deferred(Deferral(reason: reason, scope: .device, retryAfter: pause))

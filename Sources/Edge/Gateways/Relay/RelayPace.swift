@@ -1,3 +1,4 @@
+import Clocks
 import Reactor
 import Relay
 
@@ -15,26 +16,26 @@ struct RelayPace {
     var deviceCount: Int { devices.count }
 
     /// Returns the number of notifications that may go now, up to `wanted`.
-    func room(upTo wanted: Int, at time: Int64) -> Int {
+    func room(upTo wanted: Int, at time: MonotonicTime) -> Int {
         var used = used
         var room = 0
-        while room < wanted, RelayPace.all.take(from: &used, at: time) == 0 { room += 1 }
+        while room < wanted, RelayPace.all.take(from: &used, at: time) == .zero { room += 1 }
         return room
     }
 
-    /// Returns the nanoseconds until one more notification may go.
-    func delay(at time: Int64) -> Int64 { RelayPace.all.delay(after: used, at: time) }
+    /// Returns the time until one more notification may go.
+    func delay(at time: MonotonicTime) -> Duration { RelayPace.all.delay(after: used, at: time) }
 
     /// Counts one more notification for a device, if the device may have it.
     ///
-    /// - Returns: Nanoseconds until it may; 0: it is counted.
-    mutating func take(for token: DeviceToken, at time: Int64) -> Int64 {
+    /// - Returns: The time until it may; zero: it is counted.
+    mutating func take(for token: DeviceToken, at time: MonotonicTime) -> Duration {
         if devices.count >= RelayPace.most {
             devices = devices.filter { !$0.value.isOver(at: time) }
             if devices.count >= RelayPace.most { devices = [:] }
         }
         let delay = RelayPace.device.take(from: &devices[token, default: Rate.Use()], at: time)
-        if delay == 0 { RelayPace.all.add(to: &used, at: time) }
+        if delay == .zero { RelayPace.all.add(to: &used, at: time) }
         return delay
     }
 }

@@ -1,3 +1,4 @@
+import Clocks
 import Crypto
 import Encodings
 import Outbound
@@ -23,19 +24,19 @@ struct VAPIDTokenLife: Equatable, Sendable {
     init(signedAt: Instant) { self.signedAt = signedAt }
 
     func isDue(at now: Instant) -> Bool {
-        let age = now.monotonicNanoseconds - signedAt.monotonicNanoseconds
+        let age = now.monotonic - signedAt.monotonic
         // The monotonic clock stands still while a machine sleeps; the other one doesn't.
-        let wallAge = (now.unixMilliseconds - signedAt.unixMilliseconds) * 1_000_000
-        return mustRenew || age >= VAPIDTokenLife.renewalAge.nanoseconds
-            || abs(wallAge - age) >= VAPIDTokenLife.clockStep.nanoseconds
+        let wallAge = Duration.milliseconds(now.unixMilliseconds - signedAt.unixMilliseconds)
+        return mustRenew || age >= VAPIDTokenLife.renewalAge
+            || max(wallAge - age, age - wallAge) >= VAPIDTokenLife.clockStep
     }
 
     /// Notes that the service has refused the token.
     ///
     /// - Returns: Whether another token may help.
     mutating func refused(at now: Instant) -> Bool {
-        let age = now.monotonicNanoseconds - signedAt.monotonicNanoseconds
-        guard age >= VAPIDTokenLife.shortestAge.nanoseconds || isDue(at: now) else { return false }
+        let age = now.monotonic - signedAt.monotonic
+        guard age >= VAPIDTokenLife.shortestAge || isDue(at: now) else { return false }
         mustRenew = true
         return true
     }

@@ -1,3 +1,4 @@
+import Clocks
 import Crypto
 import Encodings
 import Figures
@@ -59,7 +60,7 @@ final class WebPushGateway: LinkedGateway {
 
     /// Returns the outcome of a failure. A notification that has waited for a server that there never was has waited long
     /// enough.
-    private func failed(because reason: OwnReason, at now: Int64) -> Outcome {
+    private func failed(because reason: OwnReason, at now: MonotonicTime) -> Outcome {
         !isNamed && absence.isForGood(at: now, lastFound: shared.lastFound)
             ? .refused(reason: "NoSuchServer") : .deferred(Deferral(reason, scope: .host))
     }
@@ -92,7 +93,7 @@ final class WebPushGateway: LinkedGateway {
     func send(_ notification: Notification, completion: @escaping @EventLoop (Outcome) -> Void) {
         guard let connection = link.roomiest else {
             let outcome =
-                failure.map { failed(because: $0, at: EventLoop.monotonicNanoseconds) }
+                failure.map { failed(because: $0, at: EventLoop.now) }
                 ?? link.outcomeWithoutRoom
             failure = nil
             return later { completion(outcome) }

@@ -1,3 +1,4 @@
+import Clocks
 import Crypto
 import Encodings
 import HTTP2
@@ -20,9 +21,9 @@ final class WebPushShared {
     let budget = SealingBudget()
     let egress: Egress
     let log: Logger
-    /// The time at which a server's name was found last, in monotonic nanoseconds: then the name servers
+    /// The time at which a server's name was found last, : then the name servers
     /// answer.
-    var lastFound = Int64.min
+    var lastFound = MonotonicTime.longAgo
     private(set) var context: TLSContext
     /// The absences of servers by host and port: a lane that loses its gateway for a while gets the same.
     private var absences: [ByteText: ServerAbsence] = [:]
@@ -98,10 +99,10 @@ final class WebPushShared {
             do throws(ConnectError) {
                 addresses = try await resolver(endpoint, deadline)
             } catch {
-                if case .noSuchHost = error { absence.missed(at: EventLoop.monotonicNanoseconds) }
+                if case .noSuchHost = error { absence.missed(at: EventLoop.now) }
                 throw error
             }
-            self.lastFound = EventLoop.monotonicNanoseconds
+            self.lastFound = EventLoop.now
             absence.found()
             guard addresses.allSatisfy({ $0.networkAddress.map(PublicAddress.contains) ?? false }) else {
                 throw .unknownHost("a push server", reason: "its address is not a public one")
@@ -117,7 +118,7 @@ final class WebPushShared {
 /// names: whoever makes up hosts below a domain that all may use would shut out the phones of that domain.
 @EventLoop
 final class ServerAbsence {
-    private var since: Int64?
+    private var since: MonotonicTime?
     /// Whether the server has taken notifications.
     var hasDelivered = false
     static let patience: Duration = .seconds(3600)
@@ -126,16 +127,16 @@ final class ServerAbsence {
 
     nonisolated init() {}
 
-    func missed(at now: Int64) { since = since ?? now }
+    func missed(at now: MonotonicTime) { since = since ?? now }
     func found() { since = nil }
     var isKnown: Bool { since != nil || hasDelivered }
 
     /// Whether the server has been absent for as long as the node is patient, and other names were found
     /// meanwhile.
-    func isForGood(at now: Int64, lastFound: Int64) -> Bool {
+    func isForGood(at now: MonotonicTime, lastFound: MonotonicTime) -> Bool {
         guard let since else { return false }
         let patience = hasDelivered ? ServerAbsence.patience : ServerAbsence.patienceWithStrangers
-        return now - since >= patience.nanoseconds && lastFound > since
+        return now - since >= patience && lastFound > since
     }
 }
 

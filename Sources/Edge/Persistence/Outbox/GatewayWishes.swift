@@ -102,7 +102,7 @@ final class GatewayWishes {
                 pausedUntil: allLanes.integer(4), askedUntil: allLanes.integer(5),
                 failures: Int(clamping: allLanes.integer(6)),
                 block: allLanes.isNull(7)
-                    ? nil : LaneBlock(reason: allLanes.text(7), since: allLanes.integer(8)))
+                    ? nil : LaneRecord.Block(reason: allLanes.text(7), since: allLanes.integer(8)))
         }
         return found
     }

@@ -1,3 +1,4 @@
+import Clocks
 import Encodings
 import PostgreSQL
 import Reactor
@@ -123,11 +124,11 @@ package struct DatabaseReport: Equatable, Sendable {
         var times: [Int64] = []
         let clock = PostgreSQLStatement("SELECT \(DatabaseSchema.clock)", on: connection)
         for _ in 0..<5 {
-            let begun = EventLoop.monotonicNanoseconds
+            let begun = EventLoop.now
             guard try clock.step() else { continue }
             report.clockAhead = .milliseconds(EventLoop.machineMilliseconds - clock.integer(0))
             clock.reset()
-            times.append(EventLoop.monotonicNanoseconds - begun)
+            times.append((EventLoop.now - begun).nanoseconds)
         }
         if !times.isEmpty { report.roundTrip = .nanoseconds(times.sorted()[times.count / 2]) }
         try report.readHolder(on: connection)

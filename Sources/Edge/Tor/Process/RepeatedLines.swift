@@ -50,7 +50,7 @@ extension OnionPresence {
     func tell(_ line: TorLogLine) {
         var metadata: Logger.Metadata = ["line": "\(line.words)"]
         if line.level >= .warning {
-            guard let repeated = repeated.pass(line.words, at: EventLoop.monotonicNanoseconds / 1_000_000_000)
+            guard let repeated = repeated.pass(line.words, at: EventLoop.now.nanoseconds / 1_000_000_000)
             else { return }
             if repeated > 0 { metadata["repeated"] = "\(repeated)" }
         }

@@ -1,3 +1,4 @@
+import Clocks
 import Crypto
 import Encodings
 import Reactor
@@ -282,7 +283,7 @@ final class SelfDial {
 
     private func countFailure(_ words: String, after duration: Duration) {
         if figures.failingSince == nil {
-            figures.failingSince = EventLoop.monotonicNanoseconds - duration.nanoseconds
+            figures.failingSince = EventLoop.now - duration
         }
         figures.failures += 1
         figures.failuresInARow += 1

@@ -1,3 +1,5 @@
+import Clocks
+
 /// The steps for a service that can't be reached, and their times: it is given to tor anew, then a tor of our own is
 /// started anew, and that again ever rarer. Tor finds its own way back from most outages, and each new start of it costs
 /// the clients that still get through their connections.
@@ -10,7 +12,7 @@ struct Mending: Equatable, Sendable {
     private let ownsTor: Bool
     private let firstPause: Duration
     private var taken = 0
-    private var notBefore = Int64.min
+    private var notBefore = MonotonicTime.longAgo
 
     private static let longestPause = Duration.seconds(3600)
 
@@ -26,29 +28,20 @@ struct Mending: Equatable, Sendable {
 
     /// Returns the step that is due; `nil`: what was done last needs more time.
     ///
-    /// - Parameters:
-    ///   - now: nanoseconds of the monotonic clock.
-    ///   - isTorAmiss: whether tor itself is amiss, so that the first step is of no use.
-    mutating func next(at now: Int64, isTorAmiss: Bool) -> Step? {
+    /// - Parameter isTorAmiss: whether tor itself is amiss, so that the first step is of no use.
+    mutating func next(at now: MonotonicTime, isTorAmiss: Bool) -> Step? {
         guard now >= notBefore else { return nil }
         if isTorAmiss, ownsTor { taken = max(taken, 1) }
         defer { taken += 1 }
         guard taken > 0 else { return .publishAgain }
         let doubled = min(taken - 1, 16)
-        notBefore = now + min(firstPause * (1 << doubled), Self.longestPause).nanoseconds
+        notBefore = now + min(firstPause * (1 << doubled), Self.longestPause)
         return ownsTor ? .restartTor : .publishAgain
     }
 
     /// Begins anew with the first step: the service is there again, and the next trouble is a new one.
     mutating func succeeded() {
         taken = 0
-        notBefore = .min
-    }
-}
-
-extension Duration {
-    var nanoseconds: Int64 {
-        let (seconds, attoseconds) = components
-        return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+        notBefore = .longAgo
     }
 }

@@ -1,3 +1,5 @@
+import Clocks
+
 /// The figures of tor and of the onion service: for `/healthz`, metrics and a status page.
 ///
 /// Counts run from the start of the program and never go back. Times are milliseconds since 1970; `nil`: never, or not
@@ -26,8 +28,8 @@ package struct TorFigures: Equatable, Sendable {
     package var circuits = 0
     /// The time at which a client other than the node itself last came by a new circuit.
     package var lastClient: Int64?
-    /// The time of ``lastClient`` in monotonic nanoseconds.
-    var lastClientInstant: Int64?
+    /// The time of ``lastClient``, by the clock that nobody sets.
+    var lastClientInstant: MonotonicTime?
 
     /// Tors of our own that were started.
     package var torStarts = 0
@@ -48,7 +50,7 @@ package struct TorFigures: Equatable, Sendable {
     package var selfDial = SelfDialFigures()
 
     /// Whether no client has come since calls to the own address began to fail, wherever the wall clock was set meanwhile.
-    var isLonely: Bool { (lastClientInstant ?? .min) < (selfDial.failingSince ?? .min) }
+    var isLonely: Bool { (lastClientInstant ?? .longAgo) < (selfDial.failingSince ?? .longAgo) }
 
     package init() {}
 
@@ -94,8 +96,8 @@ package struct SelfDialFigures: Equatable, Sendable {
     package var failures = 0
     /// The failures since the last call that came through.
     package var failuresInARow = 0
-    /// The time at which the first of the ``failuresInARow`` was made, in monotonic nanoseconds.
-    var failingSince: Int64?
+    /// The time at which the first of the ``failuresInARow`` was made.
+    var failingSince: MonotonicTime?
     package var lastSuccess: Int64?
     /// The time from the dial to the door's answer, of the last call that came through.
     package var lastDuration: Duration?

@@ -1,3 +1,4 @@
+import Clocks
 import Foundation
 import Synchronization
 import Testing
@@ -84,13 +85,16 @@ extension SharedStoreTests {
         var notified = NotifiedOwners()
         notified.nodes = 2
         #expect(NotifiedOwners.interval < Ownership.intervalNotified)
-        let later = NotifiedOwners.interval.nanoseconds
-        let asked: [Int64] = [5, 6, 4 + later, 5 + later, 6 + later]
+        let first: MonotonicTime = 5
+        let later = first + NotifiedOwners.interval
+        let asked = [
+            first, first + .nanoseconds(1), later - .nanoseconds(1), later, later + .nanoseconds(1),
+        ]
         var answers: [Bool] = []
         for time in asked { answers.append(notified.takeTurn(at: time)) }
         #expect(answers == [true, false, false, true, false])
         notified.nodes = 3
-        let isNotified = notified.takeTurn(at: 7 + later)
+        let isNotified = notified.takeTurn(at: later + .nanoseconds(2))
         #expect(isNotified)
     }
 }

@@ -1,3 +1,4 @@
+import Clocks
 import Persistence
 import Testing
 import Vectors
@@ -9,7 +10,7 @@ final class SharingNode {
     let outbox: OutboxStore
     private var pipeline: Pipeline
     private var now = Instant(
-        unixMilliseconds: 20_000 * 86_400_000, monotonicNanoseconds: 3_600_000_000_000)
+        unixMilliseconds: 20_000 * 86_400_000, monotonic: 3_600_000_000_000)
     private var told: [Receipt] = []
 
     private static let lane = LaneID(app: "android", host: .production)
@@ -60,7 +61,7 @@ final class SharingNode {
     /// Some seconds go by, with looks at the store as often as a node has them.
     func pass() async throws {
         for _ in 0..<15 {
-            now.monotonicNanoseconds += 200_000_000
+            now.monotonic = now.monotonic + .milliseconds(200)
             now.unixMilliseconds += 200
             pipeline.wake(at: now, clockOffset: 0)
             try await run()

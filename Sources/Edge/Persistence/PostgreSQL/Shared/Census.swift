@@ -1,3 +1,4 @@
+import Clocks
 import Reactor
 import Relay
 
@@ -6,12 +7,12 @@ import Relay
 final class Census {
     private let nodes: Statement
     private let unseen: Statement
-    /// Monotonic nanoseconds.
-    private var next: Int64 = 0
+    /// The time from which on it is taken again.
+    private var next: MonotonicTime = 0
 
     private static let interval: Duration = .seconds(1)
     /// The least part of the time that it leaves for all else.
-    private static let rest: Int64 = 20
+    private static let rest = 20
     /// The most nodes that are listed.
     private static let mostNodes = 64
 
@@ -35,7 +36,7 @@ final class Census {
     ///
     /// - Returns: `nil`: it is not time yet.
     func take(for owner: [UInt8]) throws(StoreError) -> SharedNodes? {
-        let begun = EventLoop.monotonicNanoseconds
+        let begun = EventLoop.now
         guard begun >= next else { return nil }
         var found = SharedNodes(try nodes(owner), unseenOfNobody: NodeFigures())
         var places = [Int?](repeating: nil, count: Shards.total)
@@ -53,8 +54,8 @@ final class Census {
                 found.unseenOfNobody += figures
             }
         }
-        let taken = EventLoop.monotonicNanoseconds - begun
-        next = begun + max(Census.interval.nanoseconds, Census.rest * taken)
+        let taken = EventLoop.now - begun
+        next = begun + max(Census.interval, taken * Census.rest)
         return found
     }
 

@@ -1,3 +1,4 @@
+import Clocks
 import Encodings
 import PostgreSQL
 import Reactor
@@ -60,7 +61,7 @@ extension Database {
     /// After the commit, in a transaction of its own: PostgreSQL lets those that notify commit one after the other, and this
     /// one waits for no disk.
     func tellOwners(of shards: Shards) {
-        guard !shards.isEmpty, notified.takeTurn(at: EventLoop.monotonicNanoseconds) else { return }
+        guard !shards.isEmpty, notified.takeTurn(at: EventLoop.now) else { return }
         let telling =
             self.telling
             ?? PostgreSQLStatement(

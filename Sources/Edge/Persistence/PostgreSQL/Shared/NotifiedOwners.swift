@@ -1,3 +1,4 @@
+import Clocks
 import Reactor
 import Relay
 
@@ -9,8 +10,8 @@ import Relay
 struct NotifiedOwners {
     /// The number of living nodes, this one included.
     var nodes = 0
-    /// Monotonic nanoseconds from which on an owner is notified again.
-    private var nextAt = Int64.min
+    /// The time from which on an owner is notified again.
+    private var nextAt = MonotonicTime.longAgo
 
     /// The least time between two notices; less than the time after which a notified node polls once more.
     static let interval = Duration.milliseconds(40)
@@ -18,9 +19,9 @@ struct NotifiedOwners {
     /// Takes the turn to notify an owner that something was stored for it, and notes when the next one is.
     ///
     /// - Returns: Whether the owner is to be notified now; if not, nothing changes.
-    mutating func takeTurn(at time: Int64) -> Bool {
+    mutating func takeTurn(at time: MonotonicTime) -> Bool {
         guard nodes == 2, time < nextAt else {
-            nextAt = time + NotifiedOwners.interval.nanoseconds
+            nextAt = time + NotifiedOwners.interval
             return true
         }
         return false

@@ -1,3 +1,4 @@
+import Clocks
 import Relay
 
 /// The sequence number up to which a node's poll skips what other nodes have stored for it.
@@ -13,15 +14,15 @@ struct PollFloor {
     private var partialFloor: Int64 = 0
     /// The highest number that was given to a notification when the last full poll was made.
     private var highestAtFullPoll: Int64 = 0
-    /// Monotonic nanoseconds from which on a poll is a full one.
-    private var nextFullPollAt: Int64 = .min
+    /// The time from which on a poll is a full one.
+    private var nextFullPollAt = MonotonicTime.longAgo
     /// Whether the running poll is a full one.
     private var isFull = true
 
-    private static let fullPollInterval = Duration.seconds(60).nanoseconds
+    private static let fullPollInterval = Duration.seconds(60)
 
     /// Begins a poll, and returns its floor.
-    mutating func begin(at time: Int64) -> Int64 {
+    mutating func begin(at time: MonotonicTime) -> Int64 {
         isFull = time >= nextFullPollAt
         if isFull { nextFullPollAt = time + PollFloor.fullPollInterval }
         floor = isFull ? 0 : partialFloor

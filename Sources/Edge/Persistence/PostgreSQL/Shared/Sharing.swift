@@ -1,3 +1,4 @@
+import Clocks
 import Reactor
 import Relay
 
@@ -173,7 +174,7 @@ package final class Sharing {
     private func standing() throws(StoreError) -> (nodes: Int, free: Int, mine: Shards, hasLate: Bool) {
         try look.bind(1, bytes: database.place.owner)
         try look.bind(2, bytes: held.bits)
-        try look.bind(3, pollFloor.begin(at: EventLoop.monotonicNanoseconds))
+        try look.bind(3, pollFloor.begin(at: EventLoop.now))
         defer { look.reset() }
         guard try look.step() else { throw StoreError.noRow }
         let mine = Shards(listed: look.isNull(2) ? "" : look.text(2))

@@ -1,4 +1,5 @@
 import Client
+import Clocks
 import Glibc
 import HTTP1
 import Processes
@@ -105,14 +106,14 @@ final class ReceiveRun {
         hasConnected = true
         hasNews = false
         attempts.tell("connected")
-        let start = EventLoop.monotonicNanoseconds
+        let start = EventLoop.now
         let session = MailboxSession(
             socket, pingInterval: settings.pingInterval, patience: ReceiveRun.patience
         ) { [unowned self] in await take($0) }
         self.session = session
         let end = await session.run(unread: unread)
         self.session = nil
-        let lasted = Duration.nanoseconds(EventLoop.monotonicNanoseconds - start)
+        let lasted = EventLoop.now - start
         let reason: String
         switch end {
         case .stopped, .notTaken: return nil

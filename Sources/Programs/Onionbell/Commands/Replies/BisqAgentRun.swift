@@ -1,4 +1,5 @@
 import Client
+import Clocks
 import Glibc
 import JSONCoding
 import Processes
@@ -54,14 +55,14 @@ final class BisqAgentRun {
         var wait = 0
         while !attempts.isStopping {
             do throws(ReplyLine.Fault) {
-                let asked = EventLoop.monotonicNanoseconds
+                let asked = EventLoop.now
                 let replies = try await line.replies(
                     by: inward, acknowledging: acknowledged, waiting: wait)
                 attempts.tell("connected")
                 if replies.isEmpty {
                     if settings.isOnce { break }
                     // Others wait at this channel too, or the node stops.
-                    let lasted = Duration.nanoseconds(EventLoop.monotonicNanoseconds - asked)
+                    let lasted = EventLoop.now - asked
                     if wait > 0, lasted < .seconds(5) { await attempts.pause() } else { attempts.reset() }
                 }
                 guard await take(replies) else {

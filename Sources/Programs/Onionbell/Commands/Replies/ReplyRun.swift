@@ -1,4 +1,5 @@
 import Client
+import Clocks
 import Glibc
 import JSONCoding
 import Processes
@@ -61,14 +62,14 @@ final class ReplyRun {
     private func deliver(_ sealed: [UInt8], for reply: PhoneReply) async -> Int32 {
         let token = settings.pairingToken
         let outward = ReplyCalls(ReplyChannel(.toBisq, of: token), of: token)
-        var end = EventLoop.monotonicNanoseconds + settings.deadline.nanoseconds
+        var end = EventLoop.now + settings.deadline
         while true {
             do throws(ReplyLine.Fault) {
                 try await line.post(sealed, by: outward)
                 break
             } catch {
                 // The same bytes again: the node holds them once.
-                guard !error.isFinal, EventLoop.monotonicNanoseconds < end else {
+                guard !error.isFinal, EventLoop.now < end else {
                     if case .notReached = error { return fail(error, status: 69).rawValue }
                     return fail(error, status: 1).rawValue
                 }
@@ -76,13 +77,13 @@ final class ReplyRun {
             }
         }
         printProgress("the node has it; waiting for Bisq's agent")
-        end = EventLoop.monotonicNanoseconds + settings.deadline.nanoseconds
+        end = EventLoop.now + settings.deadline
         let back = ReplyChannel(.toPhone(answering: reply.counter), of: token)
         let inward = ReplyCalls(back, of: token)
         var acknowledged: Int64 = 0
-        while EventLoop.monotonicNanoseconds < end {
-            let rest = (end - EventLoop.monotonicNanoseconds) / 1_000_000_000 + 1
-            let asked = EventLoop.monotonicNanoseconds
+        while EventLoop.now < end {
+            let rest = (end - EventLoop.now).nanoseconds / 1_000_000_000 + 1
+            let asked = EventLoop.now
             do throws(ReplyLine.Fault) {
                 let answers = try await line.replies(
                     by: inward, acknowledging: acknowledged, waiting: min(Int(rest), ReplyRun.wait))
@@ -96,7 +97,7 @@ final class ReplyRun {
                     return status
                 }
                 // Others wait at this mailbox too, or the node stops; or what came is not the agent's.
-                let lasted = Duration.nanoseconds(EventLoop.monotonicNanoseconds - asked)
+                let lasted = EventLoop.now - asked
                 if lasted < .seconds(5) { await pause() }
             } catch {
                 await pause()
