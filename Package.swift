@@ -197,7 +197,8 @@ let package = Package(
         .executableTarget(
             name: "onionbell-bench",
             dependencies: [
-                "Encodings", "Lab", "LabParts", "Client", "Wire", "Reactor", "Crypto", "Relay", "Dispatching",
+                "Clocks", "Encodings", "Lab", "LabParts", "Client", "Wire", "Reactor", "Crypto", "Relay",
+                "Dispatching",
                 "Gateways",
                 "HTTP1", "Doors", "Persistence", "Processes", "Tor", arguments,
                 log,

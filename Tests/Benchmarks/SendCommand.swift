@@ -1,4 +1,5 @@
 import ArgumentParser
+import Clocks
 import Foundation
 import Gateways
 import Logging
@@ -68,14 +69,14 @@ private final class SendRun {
     private func fill() {
         if gateway.capacity == 0 { gateway.noteBacklog() }
         while sent < count, sent - ended < window, gateway.capacity > 0 {
-            let now = EventLoop.unixMilliseconds
+            let now = EventLoop.unixTime
             let notification = Relay.Notification(
                 id: NotificationID(high: 0x0123_4567_89ab_cdef, low: UInt64(sent)),
                 lane: LaneID(app: "ios", host: .production),
                 deviceToken: DeviceToken(tokens[sent % tokens.count]), message: RequestTemplate.message,
                 isUrgent: true,
                 hasSound: false, isMutableContent: true, isContentAvailable: true,
-                expiresAt: now + 86_400_000,
+                expiresAt: now + .seconds(86_400),
                 acceptedAt: now)
             sent += 1
             gateway.send(notification) { [unowned self] outcome in

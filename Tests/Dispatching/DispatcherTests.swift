@@ -1,3 +1,4 @@
+import Clocks
 import Crypto
 import Dispatching
 import Figures
@@ -262,7 +263,7 @@ import Vectors
     }
 
     /// What one start of the node has left to the next, as a wall clock that was wrong then tells it.
-    private func leave(notBefore: Int64, expiresAt: Int64) async throws {
+    private func leave(notBefore: UnixTime, expiresAt: UnixTime) async throws {
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         let outbox = try await OutboxStore(path: path + "/outbox.sqlite")
         let digest = Digest(high: 1, low: 2)
@@ -280,8 +281,8 @@ import Vectors
     }
 
     @Test func aClockThatWasTenYearsAheadAtTheLastStartHoldsNothingUp() async throws {
-        let then = EventLoop.unixMilliseconds + 10 * 365 * 86_400_000
-        try await leave(notBefore: then, expiresAt: then + 86_400_000)
+        let then = EventLoop.unixTime + .seconds(10 * 365 * 86_400)
+        try await leave(notBefore: then, expiresAt: then + .seconds(86_400))
         let gateway = HandGateway(capacity: 1)
         var policy = RetryPolicy()
         policy.longest = .milliseconds(50)
@@ -294,7 +295,7 @@ import Vectors
     }
 
     @Test func whatExpiredWhileTheNodeWasAwayIsEndedAsExpired() async throws {
-        let then = EventLoop.unixMilliseconds - 86_400_000
+        let then = EventLoop.unixTime - .seconds(86_400)
         try await leave(notBefore: 0, expiresAt: then)
         let gateway = HandGateway(capacity: 1)
         let dispatcher = try await dispatcher(gateway)

@@ -1,3 +1,4 @@
+import Clocks
 import Foundation
 import Lab
 import Persistence
@@ -9,11 +10,11 @@ import Vectors
 /// The built program after a day in which no process saw the clock.
 @EventLoop
 @Suite struct DoubtedClockTests {
-    private static let hour: Int64 = 3_600_000
+    private static let hour = Duration.seconds(3600)
 
     /// Over for an hour, if the clock is right.
     private static func over() -> StoreRequest {
-        let now = EventLoop.unixMilliseconds
+        let now = EventLoop.unixTime
         return StoreRequest(
             notification: Relay.Notification(
                 id: NotificationID(high: 1, low: 1),
@@ -21,7 +22,7 @@ import Vectors
                 deviceToken: DeviceToken(String(repeating: "o", count: 40)),
                 message: Data(String(repeating: "x", count: 60).utf8).base64EncodedString(),
                 isUrgent: true, hasSound: true, isMutableContent: true, isContentAvailable: true,
-                expiresAt: now - hour, acceptedAt: now - 26 * hour),
+                expiresAt: now - hour, acceptedAt: now - hour * 26),
             digests: SubmissionDigests(
                 token: Digest(high: 1, low: 1), identity: Digest(high: 1, low: 2),
                 content: Digest(high: 1, low: 3)))
@@ -38,7 +39,7 @@ import Vectors
         let stage = try LoopbackStage()
         _ = try stage.world.directory.make("state")
         let outbox = try await OutboxStore(path: stage.world.state + "/outbox.sqlite")
-        let trusted = EventLoop.unixMilliseconds - 25 * Self.hour
+        let trusted = EventLoop.unixTime - Self.hour * 25
         _ = try await outbox.commit([.store(Self.over()), .clock(ClockRecord(trusted: trusted))])
         await outbox.close()
         let clocks = try ShiftedClocks(in: stage.world.directory.path)

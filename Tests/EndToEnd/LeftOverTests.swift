@@ -1,3 +1,4 @@
+import Clocks
 import Foundation
 import JSONCoding
 import Lab
@@ -14,13 +15,14 @@ import Testing
         let stage = try LoopbackStage()
         _ = try stage.world.directory.make("state")
         let outbox = try await OutboxStore(path: stage.world.state + "/outbox.sqlite")
-        let now = EventLoop.unixMilliseconds
+        let now = EventLoop.unixTime
         let row = StoreRequest(
             notification: Relay.Notification(
                 id: NotificationID(high: 1, low: 1), lane: LaneID(app: "old-android", host: .production),
                 deviceToken: DeviceToken(String(repeating: "o", count: 40)),
                 message: Data(String(repeating: "x", count: 60).utf8).base64EncodedString(), isUrgent: true,
-                hasSound: true, isMutableContent: true, isContentAvailable: true, expiresAt: now + 86_400_000,
+                hasSound: true, isMutableContent: true, isContentAvailable: true,
+                expiresAt: now + .seconds(86_400),
                 acceptedAt: now),
             digests: SubmissionDigests(
                 token: Digest(high: 1, low: 1), identity: Digest(high: 1, low: 2),

@@ -1,4 +1,5 @@
 import Client
+import Clocks
 import Foundation
 import JSONCoding
 import Lab
@@ -150,7 +151,7 @@ import Wire
     private static func row(_ sequence: Int64) -> StoreRequest {
         let digits = String(repeating: "0", count: 8 - "\(sequence)".count) + "\(sequence)"
         let device = sequence % 100
-        let now = EventLoop.unixMilliseconds
+        let now = EventLoop.unixTime
         return StoreRequest(
             notification: Relay.Notification(
                 id: NotificationID(high: UInt64(sequence), low: 1),
@@ -159,7 +160,7 @@ import Wire
                     String(repeating: "0", count: 62) + (device < 10 ? "0" : "") + "\(device)"),
                 message: Data((digits + String(repeating: "x", count: 500)).utf8).base64EncodedString(),
                 isUrgent: true, hasSound: true, isMutableContent: true, isContentAvailable: true,
-                expiresAt: now + 86_400_000, acceptedAt: now),
+                expiresAt: now + .seconds(86_400), acceptedAt: now),
             digests: SubmissionDigests(
                 token: digest(device, low: 1),
                 identity: digest(sequence, low: 2),

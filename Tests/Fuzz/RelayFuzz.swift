@@ -39,7 +39,7 @@ private func checkRequest(_ request: HTTPRequest) {
         }
     }
     var pipeline = Pipeline(validator: validator, limits: Admission.Limits())
-    let now = Instant(unixMilliseconds: 1_795_000_000_000, monotonic: 1)
+    let now = Instant(unix: 1_795_000_000_000, monotonic: 1)
     let one = Digest(high: 1, low: 1)
     let digests = SubmissionDigests(token: one, identity: one, content: one)
     switch pipeline.submit(submission, at: now, digests: { _ in digests }) {
@@ -63,7 +63,7 @@ private func checkRequest(_ request: HTTPRequest) {
 /// What is echoed is no more than a uid may have.
 private func checkPeer(_ request: MobileNotificationRequest) {
     var pipeline = Pipeline(validator: validator, limits: Admission.Limits())
-    let now = Instant(unixMilliseconds: 1_795_000_000_000, monotonic: 1)
+    let now = Instant(unix: 1_795_000_000_000, monotonic: 1)
     let one = Digest(high: 1, low: 1)
     let digests = SubmissionDigests(token: one, identity: one, content: one)
     guard

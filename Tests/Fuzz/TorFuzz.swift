@@ -1,3 +1,5 @@
+import Clocks
+
 // Whatever says it is tor tells of circuits, uploads and the clock: all of it, on into what the node keeps and shows.
 // Built with the pure sources of Tor by Deploy/tools/fuzz.
 
@@ -20,7 +22,7 @@ func fuzzTor(_ input: [UInt8]) {
             guard let told = try? ControlEvent(reply) else { continue }
             event = told
         }
-        figures.take(event, of: "a", at: offset, clockOffset: offset)
+        figures.take(event, of: "a", at: UnixTime(milliseconds: offset), clockOffset: offset)
         switch event {
         case .circuit(let event):
             _ = book.take(event, of: "a")

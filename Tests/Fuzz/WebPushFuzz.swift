@@ -42,13 +42,13 @@ private let settings: WebPushSettings = {
     return settings
 }()
 
-private let now = Instant(unixMilliseconds: 1_795_000_000_000, monotonic: 1)
+private let now = Instant(unix: 1_795_000_000_000, monotonic: 1)
 
 /// As the door answers it: nothing traps, and what is let in is JSON within the gateway's limit.
 private func checkRequest(_ request: HTTPRequest) {
     guard let route = WebPushRoute(path: request.path), let message = try? WebPushMessage(request),
         let submission = WebPushSubmission.make(
-            message, to: route, query: request.query, settings, now: now.unixMilliseconds)
+            message, to: route, query: request.query, settings, now: now.unix)
     else { return }
     var pipeline = Pipeline(validator: validator, limits: Admission.Limits())
     let one = Digest(high: 1, low: 1)

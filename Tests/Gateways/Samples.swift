@@ -12,7 +12,7 @@ func notification(
     deviceToken: String = String(repeating: "ab", count: 32), host: LaneHost = .production,
     isUrgent: Bool = true,
     hasSound: Bool = false, isMutableContent: Bool = false, isContentAvailable: Bool = true,
-    expiresAt: Int64 = 1_800_000_000_999, id: NotificationID = NotificationID(high: 1, low: 2)
+    expiresAt: UnixTime = 1_800_000_000_999, id: NotificationID = NotificationID(high: 1, low: 2)
 ) -> Notification {
     Notification(
         id: id, lane: LaneID(app: "app", host: host), deviceToken: DeviceToken(deviceToken), message: message,
@@ -60,7 +60,7 @@ let longAgo = "Sun, 06 Nov 1994 08:49:37 GMT"
 /// Monotonic minutes and wall-clock minutes since 1970.
 func instant(minutes: Int64, wall: Int64? = nil) -> Instant {
     Instant(
-        unixMilliseconds: 1_795_000_000_000 + (wall ?? minutes) * 60_000,
+        unix: UnixTime(milliseconds: 1_795_000_000_000 + (wall ?? minutes) * 60_000),
         monotonic: MonotonicTime(nanoseconds: minutes * 60_000_000_000))
 }
 
@@ -75,7 +75,7 @@ func expect<Value: Equatable>(
 
 /// A push that its door has made, on its way.
 func notification(
-    _ push: PreparedPush, expiresAt: Int64 = 1_800_000_000_999, acceptedAt: Int64 = 1_700_000_000_999
+    _ push: PreparedPush, expiresAt: UnixTime = 1_800_000_000_999, acceptedAt: UnixTime = 1_700_000_000_999
 ) -> Notification {
     Notification(
         id: NotificationID(high: 1, low: 2), lane: LaneID(app: "app", host: .production),

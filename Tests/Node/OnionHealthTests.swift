@@ -1,3 +1,4 @@
+import Clocks
 import Doors
 import Testing
 import Tor
@@ -6,7 +7,7 @@ import Tor
 
 /// What `/healthz` says of tor and the onion service.
 @Suite struct OnionHealthTests {
-    private let now: Int64 = 1_790_000_000_000
+    private let now: UnixTime = 1_790_000_000_000
 
     private func checks(
         _ state: OnionState, isCutOff: Bool = false, interval: Duration = .seconds(300),
@@ -21,13 +22,13 @@ import Tor
         return Dictionary(uniqueKeysWithValues: health.checks.map { ($0.name, $0) })
     }
 
-    private var published: OnionState { .published(uploads: 10, since: now) }
+    private var published: OnionState { .published(uploads: 10, since: now.milliseconds) }
 
     @Test func allIsWellWhenTheOwnAddressAnswers() {
         let checks = checks(published) {
             $0.introductionPoints = 6
-            $0.lastClient = now - 12_345
-            $0.selfDial.lastSuccess = now - 2_000
+            $0.lastClient = now - .milliseconds(12_345)
+            $0.selfDial.lastSuccess = now - .milliseconds(2_000)
         }
         #expect(checks.filter { !$0.value.isWell }.isEmpty)
         #expect(checks["onion"]?.state.hasSuffix(", 6 introduction points, last client 12 s ago") == true)
@@ -40,7 +41,7 @@ import Tor
         let checks = checks(published, isCutOff: true) {
             $0.selfDial.failuresInARow = 2
             $0.selfDial.lastFailure = "port 9999: no answer through the SOCKS proxy in time"
-            $0.selfDial.lastSuccess = now - 400_000
+            $0.selfDial.lastSuccess = now - .milliseconds(400_000)
         }
         #expect(checks["onion"]?.isWell == false)
         #expect(checks["self_dial"]?.isWell == false)
@@ -72,7 +73,7 @@ import Tor
     @Test func theAddressBeforeTheNodeIsToldIfThereIsOne() {
         #expect(checks(published)["front"] == nil)
         var front = FrontFigures()
-        front.lastSuccess = now - 3_000
+        front.lastSuccess = now - .milliseconds(3_000)
         let well = checks(published) { $0.selfDial.front = front }
         #expect(well["front"]?.isWell == true)
         #expect(well["front"]?.state == "the address that clients use answered 3 s ago")

@@ -150,7 +150,7 @@ import Testing
             check(.pushing, of: report)?.state
                 == "has stopped: 2 wait for bisq-remote-ios, the oldest for 5 min, there was no answer yet")
         // What waits from before a start has its time.
-        report.process.startedAt = report.now - 299_000
+        report.process.startedAt = report.now - .milliseconds(299_000)
         #expect(check(.pushing, of: report)?.isWell == true)
     }
 

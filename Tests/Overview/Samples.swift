@@ -69,9 +69,9 @@ enum Sample {
     static var good: Report {
         var report = Report()
         report.version = "0.1.0"
-        report.now = now
+        report.now = UnixTime(milliseconds: now)
         report.monotonicNow = 7_000_000_000_000
-        report.process.startedAt = now - 19 * 86_400_000
+        report.process.startedAt = report.now - .seconds(19 * 86_400)
         report.process.processorTime = .seconds(1234)
         report.process.residentBytes = 29 << 20
         report.process.virtualBytes = 300 << 20
@@ -177,16 +177,16 @@ enum Sample {
         onion.hasCircuit = true
         onion.introductionPoints = 6
         onion.clientCircuits = 41
-        onion.lastClient = now - 3000
+        onion.lastClient = UnixTime(milliseconds: now - 3000)
         onion.torStarts = 1
         onion.publications = 2
         onion.losses = words(["process": 1])
         onion.uploads = 16
         onion.uploadFailures = words(["UPLOAD_REJECTED": 1])
-        onion.lastUpload = now - 2_100_000
+        onion.lastUpload = UnixTime(milliseconds: now - 2_100_000)
         onion.selfDials = 410
         onion.selfDialFailures = 2
-        onion.lastSelfDial = now - 290_000
+        onion.lastSelfDial = UnixTime(milliseconds: now - 290_000)
         onion.lastSelfDialTime = .milliseconds(840)
         return onion
     }

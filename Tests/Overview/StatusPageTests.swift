@@ -126,12 +126,12 @@ import Testing
     @Test func theStripSaysSinceWhenItKnows() {
         var report = Sample.good
         report.timeline = Timeline()
-        report.timeline.note([.ok(.outbox, "works")], at: report.now)
+        report.timeline.note([.ok(.outbox, "works")], at: report.now.milliseconds)
         let text = html(report)
         #expect(text.firstMatch(of: /<span>since \d\d:\d\d UTC: nothing was broken</) != nil)
         report.timeline = Timeline()
         for quarter in (0..<Int64(96)).reversed() {
-            report.timeline.note([.ok(.outbox, "works")], at: report.now - quarter * 900_000)
+            report.timeline.note([.ok(.outbox, "works")], at: report.now.milliseconds - quarter * 900_000)
         }
         #expect(html(report).contains("<span>last 24 hours (UTC): nothing was broken<"))
     }
@@ -180,7 +180,8 @@ import Testing
         report.limitsHit.add(evil)
         report.checks = [Check(.lane(evil), level: .failing, state: evil, advice: evil)]
         report.timeline = Timeline(
-            events: [.init(at: report.now, level: .failing, name: evil, words: evil)], worst: [:])
+            events: [.init(at: report.now.milliseconds, level: .failing, name: evil, words: evil)], worst: [:]
+        )
         let text = html(report).replacing("<script>\(StatusPage.script)</script>", with: "")
         #expect(!text.contains("<script") && !text.contains("\u{1b}"))
         #expect(text.contains("&lt;/b&gt;&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;&amp;?[31m"))

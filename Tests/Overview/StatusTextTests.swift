@@ -1,3 +1,4 @@
+import Clocks
 import Figures
 import JSONCoding
 import Testing
@@ -81,7 +82,9 @@ import Testing
         #expect(json["checks"]?.array?.count == Sample.broken.checks.count)
         var report = Sample.broken
         report.watches = [
-            .init(name: "home", isSilent: true, lastAnswer: Sample.now, missed: 4, rings: 2),
+            .init(
+                name: "home", isSilent: true, lastAnswer: UnixTime(milliseconds: Sample.now), missed: 4,
+                rings: 2),
             .init(name: "away", isSilent: false, lastAnswer: nil, missed: 1, rings: 0),
         ]
         let watches = try JSON(StatusJSON.bytes(of: report).dropLast())["watches"]?.array

@@ -1,3 +1,4 @@
+import Clocks
 import Foundation
 import Relay
 import Testing
@@ -39,7 +40,7 @@ private typealias Notification = Relay.Notification
         var random: SeededRandom
         var outbox: OutboxStore
         var model = ModelOutbox()
-        var now: Int64 = 1_000_000
+        var now: UnixTime = 1_000_000
         /// In memory, as the node would have it.
         var memory: Set<Int64> = []
         var identities: UInt64 = 0
@@ -57,7 +58,7 @@ private typealias Notification = Relay.Notification
         mutating func draw(_ count: Int) -> Int { Int.random(in: 0..<count, using: &random) }
 
         mutating func step(_ directory: Directory) async throws {
-            now += Int64(draw(2000))
+            now = now + .milliseconds(draw(2000))
             switch draw(20) {
             case 0..<8: try await commit(stores())
             case 8..<12: try await claim(.due(Walk.lanes[draw(Walk.lanes.count)]))
@@ -87,7 +88,7 @@ private typealias Notification = Relay.Notification
                             deviceToken: DeviceToken("token\(device)"), message: "QUJD",
                             isUrgent: draw(2) == 0,
                             hasSound: true, isMutableContent: false, isContentAvailable: false,
-                            expiresAt: now + Int64(draw(100_000)), acceptedAt: now),
+                            expiresAt: now + .milliseconds(draw(100_000)), acceptedAt: now),
                         digests: SubmissionDigests(
                             token: Digest(high: device, low: 1),
                             identity: Digest(high: identity &* 0x9e37_79b9_7f4a_7c15, low: 1),
@@ -111,7 +112,7 @@ private typealias Notification = Relay.Notification
             some().map {
                 .postpone(
                     sequence: $0.sequence, attempts: $0.attempts + 1,
-                    notBefore: draw(3) == 0 ? 0 : now + Int64(draw(20_000)))
+                    notBefore: draw(3) == 0 ? 0 : now + .milliseconds(draw(20_000)))
             }
         }
 
@@ -120,7 +121,7 @@ private typealias Notification = Relay.Notification
             let sequences = memory.filter { model.rows[$0]?.token == token }.sorted()
             guard !sequences.isEmpty else { return [] }
             memory.subtract(sequences)
-            return [.shelve(token, sequences, notBefore: now + 1 + Int64(draw(5000)))]
+            return [.shelve(token, sequences, notBefore: now + .milliseconds(1 + draw(5000)))]
         }
 
         private mutating func commit(_ changes: [OutboxChange]) async throws {

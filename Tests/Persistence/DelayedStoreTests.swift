@@ -1,3 +1,4 @@
+import Clocks
 import Relay
 import Testing
 
@@ -31,15 +32,16 @@ import Testing
         _ number: Int, due: Int64, by publisher: Digest?, size: Int = 10, replaces: String? = nil
     ) -> MailboxMessage {
         MailboxMessage(
-            id: MailboxMessage.id(of: NotificationID(high: UInt64(number), low: 0)), acceptedAt: due,
-            expiresAt: due + 1000, isUrgent: number.isMultiple(of: 2),
+            id: MailboxMessage.id(of: NotificationID(high: UInt64(number), low: 0)),
+            acceptedAt: UnixTime(milliseconds: due),
+            expiresAt: UnixTime(milliseconds: due + 1000), isUrgent: number.isMultiple(of: 2),
             text: String(repeating: "x", count: size), replaces: replaces, isPublished: true,
             delayedBy: publisher)
     }
 
     private func times(_ store: StoredMailboxes) async throws -> [Int64] {
         try await store.messages(behind: [MailboxPlace(mailbox: 1, number: 0)], at: 0, limit: 999)
-            .map(\.message.acceptedAt)
+            .map(\.message.acceptedAt.milliseconds)
     }
 
     /// In the order of their times, each once, also when many are due.

@@ -1,3 +1,4 @@
+import Clocks
 import Relay
 import Testing
 
@@ -11,7 +12,7 @@ import Testing
 
     init() throws { directory = try Directory() }
 
-    private func wish(_ token: UInt64, _ lane: LaneID, until: Int64) -> DeviceWish {
+    private func wish(_ token: UInt64, _ lane: LaneID, until: UnixTime) -> DeviceWish {
         DeviceWish(token: Digest(high: token, low: token), lane: lane, since: 5, until: until)
     }
 

@@ -1,3 +1,4 @@
+import Clocks
 import Relay
 import Testing
 
@@ -7,14 +8,14 @@ import Testing
 @Suite(.serialized) struct MailboxStoreTests {
     let directory: Directory
     private let address = Digest(high: 1, low: 1)
-    private static let end: Int64 = 2_000_000
+    private static let end: UnixTime = 2_000_000
 
     init() throws { directory = try Directory() }
 
-    private func message(_ number: Int, expires: Int64 = end, size: Int = 10) -> MailboxMessage {
+    private func message(_ number: Int, expires: UnixTime = end, size: Int = 10) -> MailboxMessage {
         MailboxMessage(
             id: MailboxMessage.id(of: NotificationID(high: UInt64(number), low: 0)),
-            acceptedAt: Int64(number) * 1000, expiresAt: expires, isUrgent: true,
+            acceptedAt: UnixTime(milliseconds: Int64(number) * 1000), expiresAt: expires, isUrgent: true,
             text: String(repeating: "x", count: size))
     }
 
@@ -45,7 +46,8 @@ import Testing
         _ store: StoredMailboxes, _ mailbox: Mailbox, after number: Int64 = 0, at now: Int64 = 0
     ) async throws -> [Int64] {
         let place = MailboxPlace(mailbox: mailbox.number, number: number)
-        return try await store.messages(behind: [place], at: now, limit: 1000).map(\.message.acceptedAt)
+        return try await store.messages(behind: [place], at: now, limit: 1000).map(
+            \.message.acceptedAt.milliseconds)
     }
 
     private func put(
@@ -282,7 +284,9 @@ import Testing
         #expect(try await keep(2, outbox, store, bounds).ends == [KeptEnd(sequence: 1, ending: full)])
         #expect(try await again(1, outbox) == .unknown, "it may come again")
         #expect(
-            try await store.forget(expiredBefore: Self.end + 1) == [KeptEnd(sequence: 2, ending: .expired)])
+            try await store.forget(expiredBefore: Self.end.milliseconds + 1) == [
+                KeptEnd(sequence: 2, ending: .expired)
+            ])
         #expect(try await again(2, outbox) == .unknown)
         #expect(try await texts(store, mailbox).isEmpty)
         try await keep(3, outbox, store)

@@ -1,3 +1,4 @@
+import Clocks
 import Relay
 import Testing
 
@@ -34,7 +35,8 @@ private typealias Notification = Relay.Notification
             notification: Notification(
                 id: simple.notification.id, lane: LaneID(app: "app-ä", host: host),
                 deviceToken: DeviceToken("token-\(sequence)"), content: content,
-                expiresAt: 9_000_000_000_000 + sequence, acceptedAt: sequence),
+                expiresAt: UnixTime(milliseconds: 9_000_000_000_000 + sequence),
+                acceptedAt: UnixTime(milliseconds: sequence)),
             digests: simple.digests)
     }
 

@@ -1,3 +1,4 @@
+import Clocks
 import Foundation
 import Persistence
 import Relay
@@ -10,7 +11,7 @@ private typealias Notification = Relay.Notification
 func request(
     _ sequence: Int64, identity: UInt64? = nil, identityLow: UInt64 = 1, content: UInt64 = 7,
     token: UInt64 = 1, app: String = "app",
-    message: String = "bWVzc2FnZQ==", acceptedAt: Int64 = 1000
+    message: String = "bWVzc2FnZQ==", acceptedAt: UnixTime = 1000
 ) -> StoreRequest {
     StoreRequest(
         notification: Notification(

@@ -1,3 +1,4 @@
+import Clocks
 import Relay
 import Testing
 
@@ -81,7 +82,8 @@ import Testing
     private func message(_ number: Int, isPublished: Bool, size: Int = 10) -> MailboxMessage {
         MailboxMessage(
             id: MailboxMessage.id(of: NotificationID(high: UInt64(number), low: 0)),
-            acceptedAt: Int64(number), expiresAt: .max, isUrgent: number.isMultiple(of: 2),
+            acceptedAt: UnixTime(milliseconds: Int64(number)), expiresAt: .max,
+            isUrgent: number.isMultiple(of: 2),
             text: String(repeating: "x", count: size), isPublished: isPublished)
     }
 
@@ -97,7 +99,7 @@ import Testing
         }
         func content() async throws -> [(Int64, Bool)] {
             try await store.messages(behind: [MailboxPlace(mailbox: 1, number: 0)], at: 0, limit: 99)
-                .map { ($0.message.acceptedAt, $0.message.isPublished) }
+                .map { ($0.message.acceptedAt.milliseconds, $0.message.isPublished) }
         }
         for number in 1...5 {
             #expect(try await put(message(number, isPublished: true)) == .stored(1))

@@ -1,3 +1,4 @@
+import Clocks
 import Testing
 
 @testable import Relay
@@ -52,9 +53,9 @@ import Testing
     @Test func aTokenThatWasRegisteredSinceLivesAgain() throws {
         let node = try node()
         var submission = Sample.android("second")
-        submission.registeredAt = Sample.start.unixMilliseconds
+        submission.registeredAt = Sample.start.unix
         #expect(node.submit(submission) == Self.refused)
-        submission.registeredAt = Sample.start.unixMilliseconds + 1
+        submission.registeredAt = Sample.start.unix + .milliseconds(1)
         #expect(node.accept(submission) > 0)
         #expect(
             node.changes.contains(.reviveToken(Sample.digest("android", "production", Sample.androidToken))))
@@ -90,7 +91,7 @@ import Testing
     @Test(arguments: [0, -40, 40] as [Int64])
     func aNewProcessTriesAsSoonAsTheOldOneWouldHave(days: Int64) {
         let node = Node()
-        let buriedAt = node.now.unixMilliseconds + days * 86_400_000
+        let buriedAt = node.now.unix + .seconds(days * 86_400)
         let token = Sample.digest("android", "production", Sample.androidToken)
         node.pipeline.start(
             OutboxContent(deadTokens: [token: DeadToken(since: buriedAt, buriedAt: buriedAt)]), at: node.now,

@@ -50,7 +50,7 @@ import Vectors
     }
 
     @Test func aTimeOfTheWallClockIsSetOnTheOther() {
-        let now = Instant(unixMilliseconds: 1000, monotonic: 7)
+        let now = Instant(unix: 1000, monotonic: 7)
         #expect(now.deadline(1001, within: 10_000) == 1_000_007)
         #expect(now.deadline(1000, within: 10_000) == 7)
         #expect(now.deadline(11_000, within: 10_000) == 10_000_000_007)
@@ -60,9 +60,9 @@ import Vectors
     @Test(arguments: [Int64.min, -1, 0, .max])
     func noTimeTraps(unixMilliseconds: Int64) {
         for present in [Int64.min, -1, 0, .max] {
-            let now = Instant(unixMilliseconds: present, monotonic: 0)
+            let now = Instant(unix: UnixTime(milliseconds: present), monotonic: 0)
             let wait: MonotonicTime = unixMilliseconds > present ? 1_000_000_000 : 0
-            let deadline = now.deadline(unixMilliseconds, within: 1_000)
+            let deadline = now.deadline(UnixTime(milliseconds: unixMilliseconds), within: 1_000)
             #expect(
                 deadline == wait || unixMilliseconds == 0 && present == -1 && deadline == 1_000_000)
         }

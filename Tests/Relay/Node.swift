@@ -28,7 +28,7 @@ final class Node {
 
     func pass(_ time: Duration) {
         now.monotonic = now.monotonic + time
-        now.unixMilliseconds += time.milliseconds
+        now.unix = now.unix + time
     }
 
     func submit(_ submission: Submission, awaitsOutcome: Bool = false) -> Pipeline.Submitted {

@@ -1,3 +1,4 @@
+import Clocks
 import Testing
 
 @testable import Relay
@@ -100,7 +101,7 @@ import Testing
         #expect(node.pipeline.add(lane(1)) != nil)
         node.accept(
             Sample.android(
-                token: "wp1:\(origin(1))/a", expiresAt: node.now.unixMilliseconds + 30_000))
+                token: "wp1:\(origin(1))/a", expiresAt: node.now.unix + .milliseconds(30_000)))
         let first = try #require(node.send(lane(1)))
         node.end(
             first, .deferred(Deferral(reason: "busy", scope: .host, retryAfter: .seconds(60), witnesses: 1)))

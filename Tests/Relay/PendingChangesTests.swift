@@ -1,3 +1,4 @@
+import Clocks
 import Testing
 
 @testable import Relay
@@ -51,7 +52,10 @@ import Testing
         for round in 1...100 {
             changes.append(postpone(1, round))
             changes.append(postpone(2, round))
-            changes.append(.forget(acceptedBefore: Int64(round), buriedBefore: Int64(round)))
+            changes.append(
+                .forget(
+                    acceptedBefore: UnixTime(milliseconds: Int64(round)),
+                    buriedBefore: UnixTime(milliseconds: Int64(round))))
             changes.putBack(changes.take())
         }
         changes.append(.finish(sequence: 2, .expired))

@@ -1,3 +1,4 @@
+import Clocks
 import Testing
 
 @testable import Relay
@@ -20,10 +21,10 @@ import Testing
     {
         let recipient = Recipient(lane: Node.android, deviceToken: submission.deviceToken)
         let digests = Sample.digests(submission, to: recipient)
-        let accepted = Sample.start.unixMilliseconds
+        let accepted = Sample.start.unix
         let notification = Notification(
             id: NotificationID(digests), lane: Node.android, deviceToken: submission.deviceToken,
-            content: submission.content, expiresAt: accepted + lifetime, acceptedAt: accepted)
+            content: submission.content, expiresAt: accepted + .milliseconds(lifetime), acceptedAt: accepted)
         return Claimed.Row(
             WaitingRow(
                 sequence: sequence, lane: Node.android, token: digests.token, isUrgent: false,
@@ -34,7 +35,7 @@ import Testing
     private func start(_ node: Node, backlog rows: [Claimed.Row]) {
         let backlog = LaneBacklog(
             lane: Node.android, waiting: rows.count, bytes: rows.map(\.row.size).reduce(0, +),
-            oldestAcceptedAt: Sample.start.unixMilliseconds)
+            oldestAcceptedAt: Sample.start.unix)
         node.pipeline.start(
             OutboxContent(backlog: [backlog], lastSequence: Int64(rows.count)), at: node.now, clockOffset: 0)
         _ = node.pipeline.add(Node.android)
@@ -102,7 +103,7 @@ import Testing
         _ = node.takeEffects()
         node.pipeline.wake(at: node.now, clockOffset: 0)
         let claim = try #require(claims(node.takeEffects()).first)
-        #expect(claim.kind == .expired && claim.time == node.now.unixMilliseconds)
+        #expect(claim.kind == .expired && claim.time == node.now.unix)
         node.pipeline.claimed(Claimed([row]), by: claim, at: node.now)
         #expect(node.takeEnds().map(\.ending) == [.expired])
         #expect(node.begin().contains(.finish(sequence: 1, .expired)))
@@ -113,12 +114,12 @@ import Testing
     @Test func aClockThatJumpsEndsNothingOnDisk() throws {
         let node = Node()
         start(node, backlog: [row(1, Sample.android())])
-        node.now.unixMilliseconds += 40 * 86_400_000
+        node.now.unix = node.now.unix + .seconds(40 * 86_400)
         node.pass(.seconds(16))
         _ = node.takeEffects()
         node.pipeline.wake(at: node.now, clockOffset: 0)
         let claim = try #require(claims(node.takeEffects()).first)
-        #expect(claim.time == Sample.start.unixMilliseconds + 16_000)
+        #expect(claim.time == Sample.start.unix + .milliseconds(16_000))
     }
 
     /// A device goes back to disk while its next one is being stored: that one follows.
@@ -140,7 +141,7 @@ import Testing
         #expect(node.pipeline.delivery.slots[1] == nil)
         node.commit([.stored(sequence: 2)])
         #expect(node.send() == nil)
-        let due = node.now.unixMilliseconds + 600_000
+        let due = node.now.unix + .milliseconds(600_000)
         let shelving = node.begin().filter { if case .shelve = $0 { true } else { false } }
         #expect(
             shelving == [

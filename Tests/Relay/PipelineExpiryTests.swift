@@ -1,3 +1,4 @@
+import Clocks
 import Testing
 
 @testable import Relay
@@ -6,7 +7,7 @@ import Testing
 @Suite struct PipelineExpiryTests {
     @Test func whatLapsesIsNotSent() throws {
         let node = Node()
-        node.accept(Sample.android("1", expiresAt: node.now.unixMilliseconds + 1000))
+        node.accept(Sample.android("1", expiresAt: node.now.unix + .milliseconds(1000)))
         node.accept(Sample.android("2"))
         node.pass(.milliseconds(999))
         #expect(node.expire().isEmpty)
@@ -23,7 +24,7 @@ import Testing
     /// is as right as before, so nobody doubts it.
     @Test func whatLapsesWhileTheMachineSleepsIsNotSent() throws {
         let node = Node()
-        node.accept(Sample.android("1", expiresAt: node.now.unixMilliseconds + 3_600_000))
+        node.accept(Sample.android("1", expiresAt: node.now.unix + .milliseconds(3_600_000)))
         node.accept(Sample.android("2"))
         let wish = Deferral(reason: "TooManyRequests", scope: .device, retryAfter: .seconds(60))
         node.end(try #require(node.send()), .deferred(wish))
@@ -40,7 +41,7 @@ import Testing
 
     @Test func whatIsUnderWayIsNotEndedByItsExpiry() throws {
         let node = Node()
-        node.accept(Sample.android(expiresAt: node.now.unixMilliseconds + 1000))
+        node.accept(Sample.android(expiresAt: node.now.unix + .milliseconds(1000)))
         let handle = try #require(node.send())
         node.pass(.seconds(2))
         #expect(node.expire().isEmpty)
@@ -49,7 +50,7 @@ import Testing
 
     @Test func anUnclearOneThatHasLapsedEndsExpired() throws {
         let node = Node()
-        node.accept(Sample.android(expiresAt: node.now.unixMilliseconds + 1000))
+        node.accept(Sample.android(expiresAt: node.now.unix + .milliseconds(1000)))
         let handle = try #require(node.send())
         node.pass(.seconds(2))
         #expect(node.end(handle, .tooMany) == [:])
@@ -59,8 +60,8 @@ import Testing
     @Test(arguments: [Int64(-40), 40])
     func aWallClockThatJumpsEndsNothingAndKeepsNothing(days: Int64) {
         let node = Node()
-        node.accept(Sample.android(expiresAt: node.now.unixMilliseconds + 3_600_000))
-        node.now.unixMilliseconds += days * 86_400_000
+        node.accept(Sample.android(expiresAt: node.now.unix + .milliseconds(3_600_000)))
+        node.now.unix = node.now.unix + .seconds(days * 86_400)
         #expect(node.expire().isEmpty)
         node.pass(.seconds(3599))
         #expect(node.expire().isEmpty)
@@ -73,9 +74,9 @@ import Testing
         node.accept(Sample.android())
         let wish = Deferral(reason: "TooManyRequests", scope: .device, retryAfter: .seconds(100))
         node.end(try #require(node.send()), .deferred(wish))
-        node.now.unixMilliseconds += 86_400_000
+        node.now.unix = node.now.unix + .seconds(86_400)
         #expect(node.send() == nil)
-        node.now.unixMilliseconds -= 10 * 86_400_000
+        node.now.unix = node.now.unix - .seconds(10 * 86_400)
         node.pass(.seconds(100))
         #expect(node.send() != nil)
     }

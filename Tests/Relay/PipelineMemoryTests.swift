@@ -1,3 +1,4 @@
+import Clocks
 import Testing
 
 @testable import Relay
@@ -93,7 +94,7 @@ import Testing
         node.accept(Sample.android(token: Sample.token(0)))
         node.end(try #require(node.send()), .blocked(reason: "BadTopic"))
         for round in 0..<5000 {
-            let lifetime = node.now.unixMilliseconds + 500
+            let lifetime = node.now.unix + .milliseconds(500)
             node.accept(Sample.android(token: Sample.token(round), expiresAt: lifetime))
             node.pass(.milliseconds(600))
             #expect(node.expire().count == 1)

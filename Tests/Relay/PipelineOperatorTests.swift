@@ -1,3 +1,4 @@
+import Clocks
 import Testing
 
 @testable import Relay
@@ -6,14 +7,14 @@ import Testing
 @Suite struct PipelineOperatorTests {
     private static let closed = LaneID(app: "closed", host: .production)
 
-    private func row(_ sequence: Int64, _ lane: LaneID, device: Int, notBefore: Int64 = 0) -> WaitingRow {
+    private func row(_ sequence: Int64, _ lane: LaneID, device: Int, notBefore: UnixTime = 0) -> WaitingRow {
         let submission = Sample.android("\(sequence)", token: Sample.token(device))
         let digests = Sample.digests(
             submission, to: Recipient(lane: lane, deviceToken: submission.deviceToken))
         return WaitingRow(
             sequence: sequence, lane: lane, token: digests.token, isUrgent: false, size: 100, attempts: 0,
-            acceptedAt: Sample.start.unixMilliseconds, notBefore: notBefore,
-            expiresAt: Sample.start.unixMilliseconds + 86_400_000)
+            acceptedAt: Sample.start.unix, notBefore: notBefore,
+            expiresAt: Sample.start.unix + .milliseconds(86_400_000))
     }
 
     private func claimed(_ row: WaitingRow) -> Claimed.Row {
@@ -40,7 +41,7 @@ import Testing
                 waiting: [row(4, lane, device: 1), row(5, lane, device: 1)],
                 backlog: [
                     LaneBacklog(
-                        lane: lane, waiting: 3, bytes: 300, oldestAcceptedAt: Sample.start.unixMilliseconds)
+                        lane: lane, waiting: 3, bytes: 300, oldestAcceptedAt: Sample.start.unix)
                 ], lastSequence: 5), at: node.now, clockOffset: 0)
         _ = node.takeEffects()
         return node
@@ -51,7 +52,7 @@ import Testing
         let node = start(lane)
         #expect(node.pipeline.drop(lane, at: node.now) == 5)
         var claim = try #require(claims(node).first)
-        #expect(claim.last == 5 && claim.time > Int64.max / 4)
+        #expect(claim.last == 5 && claim.time.milliseconds > Int64.max / 4)
         #expect(node.begin().count == 2)
         node.pipeline.claimed(
             Claimed([claimed(row(1, lane, device: 2)), claimed(row(2, lane, device: 3))]), by: claim,
@@ -105,14 +106,14 @@ import Testing
         node.pipeline.pump(node.pipeline.lane(Node.android), room: 10, at: node.now)
         let effects = node.takeEffects()
         let claims = effects.compactMap { if case .claim(let claim) = $0 { claim } else { nil } }
-        #expect(claims.first.map { $0.time > Int64.max / 4 && $0.last == 5 } == true)
+        #expect(claims.first.map { $0.time.milliseconds > Int64.max / 4 && $0.last == 5 } == true)
         #expect(effects.contains { if case .send = $0 { true } else { false } })
         // Once: what comes later waits for its time.
         let claim = try #require(claims.first)
         node.pipeline.claimed(Claimed([claimed(row(1, Node.android, device: 2))]), by: claim, at: node.now)
         node.pipeline.pump(node.pipeline.lane(Node.android), room: 10, at: node.now)
         let later = node.takeEffects().compactMap { if case .claim(let claim) = $0 { claim } else { nil } }
-        #expect(later.allSatisfy { $0.time < Int64.max / 4 })
+        #expect(later.allSatisfy { $0.time.milliseconds < Int64.max / 4 })
     }
 
     @Test func aSingleOneIsTriedNowWithTheOthersOfItsDevice() throws {
@@ -219,8 +220,8 @@ import Testing
         let rows = [Self.closed, Node.android].enumerated().map { index, lane in
             WaitingRow(
                 sequence: Int64(index + 1), lane: lane, token: token, isUrgent: false, size: 100, attempts: 0,
-                acceptedAt: Sample.start.unixMilliseconds, notBefore: 0,
-                expiresAt: Sample.start.unixMilliseconds + 86_400_000)
+                acceptedAt: Sample.start.unix, notBefore: 0,
+                expiresAt: Sample.start.unix + .milliseconds(86_400_000))
         }
         node.pipeline.start(
             OutboxContent(waiting: rows, lastSequence: 2), at: node.now, clockOffset: 0)

@@ -93,7 +93,7 @@ import Testing
     /// The head expires while its device is spared: the one behind it doesn't go sooner than the gateway asked.
     @Test func theWishForADeviceHoldsForThoseBehindToo() throws {
         let node = Node()
-        node.accept(Sample.android("1", expiresAt: node.now.unixMilliseconds + 10_000))
+        node.accept(Sample.android("1", expiresAt: node.now.unix + .milliseconds(10_000)))
         node.accept(Sample.android("2"))
         let wish = Deferral(reason: "TooManyRequests", scope: .device, retryAfter: .seconds(100))
         node.end(try #require(node.send()), .deferred(wish))
@@ -106,7 +106,7 @@ import Testing
 
     @Test func whatExpiresInTheMiddleLeavesTheOthersInOrder() throws {
         let node = Node()
-        let soon = node.now.unixMilliseconds + 1000
+        let soon = node.now.unix + .milliseconds(1000)
         for number in 1...5 {
             node.accept(Sample.android("\(number)", expiresAt: number == 3 || number == 5 ? soon : 0))
         }

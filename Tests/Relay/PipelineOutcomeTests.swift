@@ -1,3 +1,4 @@
+import Clocks
 import Testing
 
 @testable import Relay
@@ -25,7 +26,7 @@ import Testing
         let node = Node()
         for number in 1...3 { node.accept(Sample.android("\(number)")) }
         node.accept(Sample.android(token: Sample.token(4)))
-        let since = node.now.unixMilliseconds - 5
+        let since = node.now.unix - .milliseconds(5)
         let ending = Ending.tokenDead(reason: "Unregistered", detail: "Gone.")
         let ended = node.end(
             try #require(node.send()), .tokenDead(reason: "Unregistered", since: since, detail: "Gone."))
@@ -33,7 +34,7 @@ import Testing
         let token = Sample.digest("android", "production", Sample.androidToken)
         let changes = node.take()
         #expect(
-            changes.first == .buryToken(token, DeadToken(since: since, buriedAt: node.now.unixMilliseconds)))
+            changes.first == .buryToken(token, DeadToken(since: since, buriedAt: node.now.unix)))
         #expect(changes.count == 4)
         #expect(node.sendAll() == [4])
         #expect(node.pipeline.waiting == 1)
@@ -44,13 +45,13 @@ import Testing
     func whoeverRegisteredAfterTheDeathLives(since: Int64, lives: Bool) throws {
         let node = Node()
         var submission = Sample.android("1")
-        submission.registeredAt = node.now.unixMilliseconds - 1000
+        submission.registeredAt = node.now.unix - .milliseconds(1000)
         node.accept(submission)
         submission.uid = "2"
         node.accept(submission)
         let ended = node.end(
             try #require(node.send()),
-            .tokenDead(reason: "Unregistered", since: node.now.unixMilliseconds - 1000 + since))
+            .tokenDead(reason: "Unregistered", since: node.now.unix - .milliseconds(1000 - since)))
         #expect(ended[1] == (lives ? .refused(reason: "Unregistered") : .tokenDead(reason: "Unregistered")))
         #expect(ended[2] == (lives ? nil : .tokenDead(reason: "Unregistered")))
         #expect(node.pipeline.deadTokenCount == (lives ? 0 : 1))
@@ -77,12 +78,12 @@ import Testing
         let node = Node()
         node.accept(Sample.android())
         node.end(try #require(node.send()), .tokenDead(reason: "Unregistered", since: .max))
-        let buried = node.now.unixMilliseconds
+        let buried = node.now.unix
         node.pipeline.forget(acceptedBefore: 1, buriedBefore: buried)
         #expect(node.accept(Sample.android("again")) == 0)
-        node.pipeline.forget(acceptedBefore: 1, buriedBefore: buried + 1)
+        node.pipeline.forget(acceptedBefore: 1, buriedBefore: buried + .milliseconds(1))
         #expect(node.accept(Sample.android("again")) > 0)
-        #expect(node.changes.contains(.forget(acceptedBefore: 1, buriedBefore: buried + 1)))
+        #expect(node.changes.contains(.forget(acceptedBefore: 1, buriedBefore: buried + .milliseconds(1))))
     }
 
     @Test func attemptsAreCountedAndKept() throws {
@@ -91,7 +92,7 @@ import Testing
         for attempt in 1...5 {
             let wish = Deferral(reason: "TooManyRequests", scope: .device, retryAfter: .seconds(1000))
             node.end(try #require(node.send()), .deferred(wish))
-            let notBefore = node.now.unixMilliseconds + 1_000_000
+            let notBefore = node.now.unix + .milliseconds(1_000_000)
             #expect(node.take().last == .postpone(sequence: 1, attempts: attempt, notBefore: notBefore))
             node.pass(.seconds(1000))
         }

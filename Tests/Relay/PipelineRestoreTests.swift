@@ -7,12 +7,12 @@ import Testing
 @Suite struct PipelineRestoreTests {
     private func row(
         _ sequence: Int64, _ token: String, lane: LaneID = Node.android, isUrgent: Bool = false,
-        attempts: Int = 0, notBefore: Int64 = 0, lifetime: Int64 = 86_400_000
+        attempts: Int = 0, notBefore: UnixTime = 0, lifetime: Int64 = 86_400_000
     ) -> WaitingRow {
         WaitingRow(
             sequence: sequence, lane: lane, token: Sample.digest(token), isUrgent: isUrgent, size: 100,
-            attempts: attempts, acceptedAt: Sample.start.unixMilliseconds - 1000, notBefore: notBefore,
-            expiresAt: Sample.start.unixMilliseconds + lifetime)
+            attempts: attempts, acceptedAt: Sample.start.unix - .milliseconds(1000), notBefore: notBefore,
+            expiresAt: Sample.start.unix + .milliseconds(lifetime))
     }
 
     private func node(_ rows: [WaitingRow], dead: [Digest: DeadToken] = [:]) -> Node {
@@ -28,7 +28,7 @@ import Testing
             deviceToken: DeviceToken(Sample.androidToken), message: Sample.message, isUrgent: false,
             hasSound: false,
             isMutableContent: false, isContentAvailable: false,
-            expiresAt: Sample.start.unixMilliseconds + 86_400_000, acceptedAt: 0)
+            expiresAt: Sample.start.unix + .milliseconds(86_400_000), acceptedAt: 0)
     }
 
     /// Loads what is asked for and sends; the ids in order.
@@ -99,7 +99,7 @@ import Testing
     }
 
     @Test func aWaitGoesOn() {
-        let notBefore = Sample.start.unixMilliseconds + 60_000
+        let notBefore = Sample.start.unix + .milliseconds(60_000)
         let node = node([row(3, "a", notBefore: notBefore), row(4, "a"), row(5, "b", notBefore: 1)])
         #expect(node.next() == .load([5]))
         node.pass(.seconds(60))
@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test func noWaitIsLongerThanAQuarterOfAnHourAfterTheWallClockJumpedBack() {
-        let far = Sample.start.unixMilliseconds + 400 * 86_400_000
+        let far = Sample.start.unix + .milliseconds(400 * 86_400_000)
         let node = node([row(3, "a", notBefore: far), row(4, "b", notBefore: .max)])
         #expect(node.next() == .wait(until: node.now.monotonic + .seconds(900)))
         node.pass(.seconds(900))
@@ -130,7 +130,7 @@ import Testing
 
     @Test func deadTokensStayDead() {
         let token = Sample.digest("android", "production", Sample.androidToken)
-        let node = node([], dead: [token: DeadToken(since: 5, buriedAt: Sample.start.unixMilliseconds)])
+        let node = node([], dead: [token: DeadToken(since: 5, buriedAt: Sample.start.unix)])
         let dead = Ending.tokenDead(
             reason: .unregistered, detail: "Token is invalid as of 1970-01-01T00:00:00.005Z")
         #expect(node.submit(Sample.android()) == .answered(.ended(dead)))

@@ -1,3 +1,4 @@
+import Clocks
 import Testing
 
 @testable import Relay
@@ -140,7 +141,7 @@ import Testing
             #expect(node.pipeline.waitingBytes == 0)
         }
         node.accept(
-            Sample.android(token: Sample.token(9), expiresAt: node.now.unixMilliseconds + 1000))
+            Sample.android(token: Sample.token(9), expiresAt: node.now.unix + .milliseconds(1000)))
         node.pass(.seconds(1))
         #expect(node.expire().map(\.ending) == [.expired])
         #expect(node.pipeline.waiting == 0)

@@ -1,3 +1,4 @@
+import Clocks
 import Encodings
 import Vectors
 
@@ -12,7 +13,7 @@ enum Sample {
 
     /// Day 20,000 after 1970, one hour after the machine started.
     static let start = Instant(
-        unixMilliseconds: 20_000 * 86_400_000, monotonic: 3_600_000_000_000)
+        unix: UnixTime(milliseconds: 20_000 * 86_400_000), monotonic: 3_600_000_000_000)
 
     static let deadSinceTheStart = Ending.tokenDead(
         reason: .unregistered, detail: "Token is invalid as of 2024-10-04T00:00:00.000Z")
@@ -37,7 +38,7 @@ enum Sample {
 
     static func android(
         _ uid: String? = nil, token: String = androidToken, message: String = message, isUrgent: Bool = false,
-        expiresAt: Int64 = 0
+        expiresAt: UnixTime = 0
     ) -> Submission {
         Submission(
             uid: uid, platform: .android, deviceToken: token, message: message, isUrgent: isUrgent,

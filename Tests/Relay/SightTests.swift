@@ -107,7 +107,7 @@ import Testing
         share.arrived = [1, 2].map {
             LaneBacklog(
                 lane: Node.android, waiting: 1, bytes: 100,
-                oldestAcceptedAt: Sample.start.unixMilliseconds, device: Self.device($0))
+                oldestAcceptedAt: Sample.start.unix, device: Self.device($0))
         }
         node.pipeline.divided(share, at: node.now)
         #expect(try !isShelved(3))

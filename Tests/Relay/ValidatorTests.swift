@@ -1,3 +1,4 @@
+import Clocks
 import Encodings
 import Testing
 import Vectors
@@ -33,8 +34,8 @@ import Vectors
                     deviceToken: DeviceToken(Sample.iosToken),
                     message: Sample.message, isUrgent: true, hasSound: true, isMutableContent: true,
                     isContentAvailable: true,
-                    expiresAt: Sample.start.unixMilliseconds + 28 * 86_400_000,
-                    acceptedAt: Sample.start.unixMilliseconds))
+                    expiresAt: Sample.start.unix + .milliseconds(28 * 86_400_000),
+                    acceptedAt: Sample.start.unix))
     }
 
     /// However often: a ring of relays would take it for delivered.
@@ -122,11 +123,13 @@ import Vectors
     }
 
     @Test func anExpiryIsAheadAndAtMostTwentyEightDaysAway() {
-        let now = Sample.start.unixMilliseconds
-        let longest: Int64 = 28 * 86_400_000
-        #expect(refusal(Sample.android(expiresAt: now + 1)) == nil)
+        let now = Sample.start.unix
+        let longest = Duration.seconds(28 * 86_400)
+        #expect(refusal(Sample.android(expiresAt: now + .milliseconds(1))) == nil)
         #expect(refusal(Sample.android(expiresAt: now + longest)) == nil)
-        for refused in [now, now - 1, 1, -1, Int64.min, now + longest + 1, .max] {
+        for refused in [
+            now, now - .milliseconds(1), 1, -1, UnixTime.min, now + longest + .milliseconds(1), .max,
+        ] {
             #expect(refusal(Sample.android(expiresAt: refused)) == .badExpiry)
         }
     }
@@ -136,7 +139,7 @@ import Vectors
             apps: [Sample.app("android", [.android])], defaultIOS: "", defaultAndroid: "android",
             defaultLifetime: .seconds(60))
         let notification = try notification(Sample.android(), validator)
-        #expect(notification.expiresAt == Sample.start.unixMilliseconds + 60_000)
+        #expect(notification.expiresAt == Sample.start.unix + .milliseconds(60_000))
     }
 
     /// Everything is wrong; one after the other is mended, and the next fault names itself.

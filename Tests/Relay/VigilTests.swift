@@ -1,25 +1,28 @@
+import Clocks
 import Testing
 
 @testable import Relay
 
 /// When the owner of a watched Bisq is rung.
 @Suite struct VigilTests {
-    private let hour: Int64 = 3_600_000
+    private func minute(_ number: Int64) -> UnixTime { UnixTime(milliseconds: number * 60_000) }
+    private func hour(_ number: Int64) -> UnixTime { minute(60 * number) }
 
     @Test func silenceAndItsEndAreToldOnce() {
         var vigil = Vigil(misses: 3)
         #expect(vigil.answered(at: 1000) == nil)
         #expect(vigil.missed(at: 2000) == nil && vigil.missed(at: 3000) == nil)
         #expect(vigil.missed(at: 4000) == .silent(since: 1000))
-        for time: Int64 in 5...20 { #expect(vigil.missed(at: time * 1000) == nil) }
+        for time: Int64 in 5...20 { #expect(vigil.missed(at: UnixTime(milliseconds: time * 1000)) == nil) }
         #expect(vigil.isSilent)
-        #expect(vigil.answered(at: 61_000) == .back(after: 60_000))
+        #expect(vigil.answered(at: 61_000) == .back(after: .seconds(60)))
         #expect(!vigil.isSilent && vigil.answered(at: 62_000) == nil)
     }
 
     @Test func aMissOrTwoAreNoSilence() {
         var vigil = Vigil(misses: 3)
-        for time: Int64 in 0..<50 {
+        for number: Int64 in 0..<50 {
+            let time = UnixTime(milliseconds: number)
             #expect(vigil.missed(at: time) == nil && vigil.missed(at: time) == nil)
             #expect(vigil.answered(at: time) == nil)
         }
@@ -28,35 +31,35 @@ import Testing
     @Test func whoNeverAnsweredIsTold() {
         var vigil = Vigil(misses: 1)
         #expect(vigil.missed(at: 5000) == .silent(since: nil))
-        #expect(vigil.answered(at: 9000) == .back(after: 4000))
+        #expect(vigil.answered(at: 9000) == .back(after: .seconds(4)))
     }
 
     /// One that comes and goes rings twice an hour.
     @Test func aFlutterRingsNoMoreThanTwiceAnHour() {
         var vigil = Vigil(misses: 1)
         var rings = 0
-        for minute: Int64 in 0..<180 {
-            if vigil.missed(at: minute * 60_000) != nil { rings += 1 }
-            if vigil.answered(at: minute * 60_000 + 30_000) != nil { rings += 1 }
+        for number: Int64 in 0..<180 {
+            if vigil.missed(at: minute(number)) != nil { rings += 1 }
+            if vigil.answered(at: minute(number) + .seconds(30)) != nil { rings += 1 }
         }
         #expect(rings == 6)
         // What is silent when the hour is over is told then.
-        #expect(vigil.missed(at: 180 * 60_000) == .silent(since: 179 * 60_000 + 30_000))
+        #expect(vigil.missed(at: minute(180)) == .silent(since: minute(179) + .seconds(30)))
     }
 
     @Test func aClockThatWasSetBackHidesNothing() {
         var vigil = Vigil(misses: 1)
-        #expect(vigil.missed(at: 10 * hour) != nil)
-        #expect(vigil.answered(at: 11 * hour) != nil)
-        #expect(vigil.missed(at: hour) == .silent(since: 11 * hour))
-        #expect(vigil.answered(at: hour) == .back(after: 0))
+        #expect(vigil.missed(at: hour(10)) != nil)
+        #expect(vigil.answered(at: hour(11)) != nil)
+        #expect(vigil.missed(at: hour(1)) == .silent(since: hour(11)))
+        #expect(vigil.answered(at: hour(1)) == .back(after: .zero))
     }
 
     @Test func theSilentAreAskedMoreRarely() {
         var vigil = Vigil(misses: 2)
         var pauses: [Int] = []
         for time: Int64 in 0..<20 {
-            _ = vigil.missed(at: time)
+            _ = vigil.missed(at: UnixTime(milliseconds: time))
             pauses.append(vigil.pause)
         }
         #expect(pauses.prefix(6) == [1, 1, 1, 2, 2, 3] && pauses.last == 6)

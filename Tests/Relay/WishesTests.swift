@@ -22,8 +22,8 @@ import Vectors
         /// The next process, on a clock of its own.
         func start(after: Node? = nil, down: Duration = .zero, clock: Duration = .zero) -> Node {
             let node = Node()
-            node.now.unixMilliseconds =
-                (after?.now ?? node.now).unixMilliseconds + (down + clock).milliseconds
+            node.now.unix =
+                (after?.now ?? node.now).unix + down + clock
             model.restart()
             node.pipeline.start(model.content, at: node.now, clockOffset: node.now.offset)
             _ = node.pipeline.add(Node.android)
@@ -36,7 +36,8 @@ import Vectors
     }
 
     /// Submits, stores and sends one, which the gateway puts off.
-    private func putOff(_ node: Node, _ scope: Deferral.Scope, _ wish: Duration, expiresAt: Int64 = 0) throws
+    private func putOff(_ node: Node, _ scope: Deferral.Scope, _ wish: Duration, expiresAt: UnixTime = 0)
+        throws
     {
         _ = node.submit(Sample.android(expiresAt: expiresAt))
         outbox.commit(node)
@@ -47,7 +48,7 @@ import Vectors
     /// The one that was put off expires; ten minutes were asked for, and the next one came after 50 seconds.
     @Test func aDevicesWishOutlivesItsQueue() throws {
         let node = outbox.start()
-        try putOff(node, .device, .seconds(600), expiresAt: node.now.unixMilliseconds + 30_000)
+        try putOff(node, .device, .seconds(600), expiresAt: node.now.unix + .milliseconds(30_000))
         node.pass(.seconds(50))
         #expect(node.expire().count == 1)
         _ = node.submit(Sample.android(message: "QUJD" + Sample.message))
@@ -73,7 +74,7 @@ import Vectors
     /// Nothing waits any more when the process ends.
     @Test func aWishWithoutANotificationOutlivesTheProcess() throws {
         let first = outbox.start()
-        try putOff(first, .device, .seconds(3600), expiresAt: first.now.unixMilliseconds + 30_000)
+        try putOff(first, .device, .seconds(3600), expiresAt: first.now.unix + .milliseconds(30_000))
         first.pass(.seconds(50))
         _ = first.expire()
         outbox.commit(first)

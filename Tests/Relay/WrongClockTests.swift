@@ -6,30 +6,31 @@ import Vectors
 
 /// Starts with a clock that is wrong.
 @Suite struct WrongClockTests {
-    private static let hour: Int64 = 3_600_000
-    private let start = Sample.start.unixMilliseconds
+    private static let hour = Duration.seconds(3600)
+    private let start = Sample.start.unix
 
-    private func row(_ sequence: Int64, lifetime: Int64) -> WaitingRow {
+    private func row(_ sequence: Int64, lifetime: Duration) -> WaitingRow {
         WaitingRow(
             sequence: sequence, lane: Node.android, token: Sample.digest("\(sequence)"), isUrgent: false,
-            size: 100, attempts: 0, acceptedAt: start - 1000, notBefore: 0, expiresAt: start + lifetime)
+            size: 100, attempts: 0, acceptedAt: start - .milliseconds(1000), notBefore: 0,
+            expiresAt: start + lifetime)
     }
 
-    private func body(_ sequence: Int64, lifetime: Int64) -> Notification {
+    private func body(_ sequence: Int64, lifetime: Duration) -> Notification {
         Notification(
             id: NotificationID(high: 0, low: UInt64(sequence)), lane: Node.android,
             deviceToken: DeviceToken(Sample.androidToken), message: Sample.message, isUrgent: false,
             hasSound: false, isMutableContent: false, isContentAvailable: false,
-            expiresAt: start + lifetime, acceptedAt: start - 1000)
+            expiresAt: start + lifetime, acceptedAt: start - .milliseconds(1000))
     }
 
     /// A process that begins with its clock so many hours ahead of the last trusted time: one waits that has two hours to
     /// live, and one that has a year.
     private func node(ahead hours: Int64) -> Node {
         let node = Node()
-        node.now.unixMilliseconds += hours * Self.hour
+        node.now.unix = node.now.unix + Self.hour * hours
         var content = OutboxContent(
-            waiting: [row(1, lifetime: 2 * Self.hour), row(2, lifetime: 9000 * Self.hour)])
+            waiting: [row(1, lifetime: Self.hour * 2), row(2, lifetime: Self.hour * 9000)])
         content.clock = ClockRecord(trusted: start)
         node.pipeline.start(content, at: node.now, clockOffset: node.now.offset)
         return node
@@ -48,7 +49,7 @@ import Vectors
     }
 
     /// Of each housekeeping: from which time on identities are forgotten.
-    private func forgotten(_ node: Node) -> Set<Int64> {
+    private func forgotten(_ node: Node) -> Set<UnixTime> {
         Set(node.take().compactMap { if case .forget(let before, _) = $0 { before } else { nil } })
     }
 
@@ -56,7 +57,7 @@ import Vectors
         guard case .load(let sequences) = node.next() else { return #expect(Bool(false)) }
         #expect(sequences == [1, 2])
         node.loaded(
-            [1: body(1, lifetime: 2 * Self.hour), 2: body(2, lifetime: 9000 * Self.hour)], of: sequences)
+            [1: body(1, lifetime: Self.hour * 2), 2: body(2, lifetime: Self.hour * 9000)], of: sequences)
     }
 
     /// 25 hours ahead, and put right 25 seconds later: three ended expired, one was delivered twice.
@@ -67,7 +68,7 @@ import Vectors
         #expect(node.next() == .ended)
         #expect(node.send()?.sequence == 2)
         #expect(pass(30, node).isEmpty)
-        node.now.unixMilliseconds -= 25 * Self.hour
+        node.now.unix = node.now.unix - Self.hour * 25
         #expect(pass(60, node).isEmpty)
         #expect(forgotten(node) == [.min])
         #expect(node.send()?.sequence == 1)
@@ -79,14 +80,14 @@ import Vectors
         #expect(pass(585, node).isEmpty)
         #expect(forgotten(node) == [.min])
         #expect(pass(15, node).map(\.sequence) == [1])
-        let day = Pipeline.Memory().identities.milliseconds
-        #expect(forgotten(node) == [node.now.unixMilliseconds - day])
+        let day = Pipeline.Memory().identities
+        #expect(forgotten(node) == [node.now.unix - day])
     }
 
     @Test func aStartThatTakesMinutesIsNoReasonToDoubt() {
         let node = Node()
-        node.now.unixMilliseconds += 9 * 60_000
-        var content = OutboxContent(waiting: [row(1, lifetime: 60_000)])
+        node.now.unix = node.now.unix + .seconds(540)
+        var content = OutboxContent(waiting: [row(1, lifetime: .seconds(60))])
         content.clock = ClockRecord(trusted: start)
         node.pipeline.start(content, at: node.now, clockOffset: node.now.offset)
         #expect(node.expire().map(\.sequence) == [1])
@@ -97,18 +98,22 @@ import Vectors
         let node = node(ahead: 25)
         _ = pass(30, node)
         let records = node.take().compactMap { if case .clock(let record) = $0 { record } else { nil } }
-        #expect(records.last == ClockRecord(trusted: start + 30_000, setAt: start + 30_000))
-        node.now.unixMilliseconds -= 25 * Self.hour
+        #expect(
+            records.last
+                == ClockRecord(trusted: start + .milliseconds(30_000), setAt: start + .milliseconds(30_000)))
+        node.now.unix = node.now.unix - Self.hour * 25
         _ = pass(15, node)
         let later = node.take().compactMap { if case .clock(let record) = $0 { record } else { nil } }
-        #expect(later.last == ClockRecord(trusted: start + 45_000, setAt: start + 45_000))
+        #expect(
+            later.last
+                == ClockRecord(trusted: start + .milliseconds(45_000), setAt: start + .milliseconds(45_000)))
     }
 
     /// A day's repetitions are known for a day after the clock was set, also over a restart.
     @Test func aClockThatWasSetBeforeTheStartForgetsNothingForADay() {
         let node = Node()
         var content = OutboxContent()
-        content.clock = ClockRecord(trusted: start, setAt: start - 23 * Self.hour)
+        content.clock = ClockRecord(trusted: start, setAt: start - Self.hour * 23)
         node.pipeline.start(content, at: node.now, clockOffset: node.now.offset)
         _ = pass(3600, node)
         #expect(forgotten(node) == [.min])
@@ -121,7 +126,7 @@ import Vectors
     private func hear(_ node: Node, hoursAhead hours: Int64) {
         node.pipeline.hear(
             ToldTime(
-                unixMilliseconds: start + hours * Self.hour,
+                unix: start + Self.hour * hours,
                 monotonic: Sample.start.monotonic), at: node.now)
     }
 
@@ -133,8 +138,8 @@ import Vectors
         #expect(!node.isClockDoubted)
         _ = node.take()
         #expect(pass(15, node).map(\.sequence) == [1])
-        let day = Pipeline.Memory().identities.milliseconds
-        #expect(forgotten(node) == [node.now.unixMilliseconds - day])
+        let day = Pipeline.Memory().identities
+        #expect(forgotten(node) == [node.now.unix - day])
     }
 
     /// The clock is wrong: what it is told ends no doubt.
@@ -165,10 +170,11 @@ import Vectors
 
     @Test(arguments: [Int64.min, .max]) func aToldTimeBeyondAllSenseIsNoTrap(time: Int64) {
         let node = node(ahead: 25)
-        node.pipeline.hear(ToldTime(unixMilliseconds: time, monotonic: -1), at: node.now)
-        node.pipeline.hear(ToldTime(unixMilliseconds: time, monotonic: 1), at: node.now)
+        node.pipeline.hear(ToldTime(unix: UnixTime(milliseconds: time), monotonic: -1), at: node.now)
+        node.pipeline.hear(ToldTime(unix: UnixTime(milliseconds: time), monotonic: 1), at: node.now)
         node.pipeline.hear(
-            ToldTime(unixMilliseconds: time, monotonic: MonotonicTime(nanoseconds: 1 << 62)), at: node.now)
+            ToldTime(unix: UnixTime(milliseconds: time), monotonic: MonotonicTime(nanoseconds: 1 << 62)),
+            at: node.now)
         #expect(pass(15, node).count <= 1)
     }
 }

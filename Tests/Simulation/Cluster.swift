@@ -1,3 +1,4 @@
+import Clocks
 import Vectors
 
 @testable import Relay
@@ -170,7 +171,8 @@ final class Cluster {
                 uid: draw(5) == 0 ? nil : "uid\(nextUid)", platform: [.android, .ios, .iosDev][draw(3)],
                 deviceToken: World.deviceTokens[draw(World.deviceTokens.count)],
                 message: String(repeating: "A", count: 40 - digits.count) + digits, isUrgent: draw(4) == 0,
-                expiresAt: draw(8) == 0 ? unixMilliseconds + Int64(draw(20_000)) : 0)
+                expiresAt: draw(8) == 0
+                    ? UnixTime(milliseconds: unixMilliseconds) + .milliseconds(draw(20_000)) : 0)
             if submitted.count < 30 { submitted.append(submission) } else { submitted[draw(30)] = submission }
         }
         node.submit(submission, awaitsOutcome: draw(2) == 0)

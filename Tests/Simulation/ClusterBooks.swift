@@ -1,3 +1,5 @@
+import Clocks
+
 @testable import Relay
 
 /// What an outsider knows of several nodes: who has begun what, who has accepted what, what ended.
@@ -16,7 +18,7 @@ struct ClusterBooks {
     private var excuses: [Int64: Int] = [:]
     private var taken: Set<Int64> = []
     /// Of each: for whom it is, under which identity, and until when it waits (ms since 1970).
-    private(set) var rows: [Int64: (digests: SubmissionDigests, expiresAt: Int64)] = [:]
+    private(set) var rows: [Int64: (digests: SubmissionDigests, expiresAt: UnixTime)] = [:]
     /// Stored and known, by identity.
     private var numbers: [Digest: Int64] = [:]
     private(set) var endings: [Int64: Ending] = [:]

@@ -95,7 +95,7 @@ extension Cluster {
             fail("\(sequence) is called delivered, and no gateway took it")
         }
         // By a clock that is an hour ahead at most.
-        if ending == .expired, unixMilliseconds + 3_601_000 < row.expiresAt {
+        if ending == .expired, unixMilliseconds + 3_601_000 < row.expiresAt.milliseconds {
             fail("\(sequence) expired before its time")
         }
         books.ended(sequence, ending, by: commit.process, at: time)

@@ -68,11 +68,11 @@ final class ClusterNode {
     var wallClock: Int64 { time + skew * 1_000_000 }
     var now: Instant {
         Instant(
-            unixMilliseconds: cluster.unixMilliseconds + skew,
+            unix: UnixTime(milliseconds: cluster.unixMilliseconds + skew),
             monotonic: MonotonicTime(
                 nanoseconds: 1_000_000_000_000 + Int64(number) * 77_000_000_000 + time - stood))
     }
-    var clockOffset: Int64 { now.unixMilliseconds - now.monotonic.nanoseconds / 1_000_000 }
+    var clockOffset: Int64 { now.unix.milliseconds - now.monotonic.nanoseconds / 1_000_000 }
 
     // MARK: From the start to the end
 

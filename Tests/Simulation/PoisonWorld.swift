@@ -50,7 +50,7 @@ final class PoisonWorld {
     private var random: SeededRandom
     private var pipeline: Pipeline
     private let start = Instant(
-        unixMilliseconds: 20_000 * 86_400_000, monotonic: 1_000_000_000_000)
+        unix: UnixTime(milliseconds: 20_000 * 86_400_000), monotonic: 1_000_000_000_000)
     private var now: Instant
     /// The first of the two upstreams that ``Service/relays`` has is asked, as the gateway does it.
     private var order = UpstreamOrder<Digest>(count: 2)
@@ -146,7 +146,7 @@ final class PoisonWorld {
             } else if let answer, requests[answer].at <= time {
                 self.answer(requests.remove(at: answer))
             } else {
-                pipeline.wake(at: now, clockOffset: start.unixMilliseconds)
+                pipeline.wake(at: now, clockOffset: start.unix.milliseconds)
             }
             carryOut()
         }
@@ -157,7 +157,7 @@ final class PoisonWorld {
         guard due > time else { return }
         let step = due - time
         now.monotonic = now.monotonic + step
-        now.unixMilliseconds = start.unixMilliseconds + Int64(time / .milliseconds(1))
+        now.unix = start.unix + time
     }
 
     private func submit(_ one: (at: Duration, device: Int, circuit: Int)) {

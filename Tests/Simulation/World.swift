@@ -33,7 +33,7 @@ final class World {
     /// Little waits, and answers come within a window: most goes out before it is stored.
     let isQuiet: Bool
     var random: SeededRandom
-    var now = Instant(unixMilliseconds: 20_000 * 86_400_000, monotonic: 1_000_000_000_000)
+    var now = Instant(unix: UnixTime(milliseconds: 20_000 * 86_400_000), monotonic: 1_000_000_000_000)
     var pipeline: Pipeline
     var outbox = ModelOutbox()
     /// A real store that does the same; `nil`: none does.
@@ -222,7 +222,7 @@ final class World {
     var clockError: Int64 = 0
     var rightAt = MonotonicTime.max
     /// Milliseconds since 1970.
-    var truth: Int64 { now.unixMilliseconds - clockError }
+    var truth: Int64 { now.unix.milliseconds - clockError }
     /// The latest that it was in this process: the clock may be set back while a commit runs.
     var latestTruth: Int64 = 0
     /// Milliseconds since the beginning.
@@ -230,7 +230,7 @@ final class World {
     /// When each was submitted, by the time that the clock told; and those that were stored.
     var submittedAt: [Digest: [Int64: (truth: Int64, lived: Int64)]] = [:]
     var storedAt: [Digest: (truth: Int64, lived: Int64)] = [:]
-    var clockOffset: Int64 { now.unixMilliseconds - now.monotonic.nanoseconds / 1_000_000 }
+    var clockOffset: Int64 { now.unix.milliseconds - now.monotonic.nanoseconds / 1_000_000 }
 
     /// The process is killed. A commit that ran has happened or has not; requests on their way are answered to nobody.
     func crash() {
@@ -266,7 +266,7 @@ final class World {
         let end = now
         putClockRight()
         let wasDown = Duration.seconds(draw(100))
-        now.unixMilliseconds += wasDown.milliseconds
+        now.unix = now.unix + wasDown
         lived += wasDown.milliseconds
         now.monotonic = MonotonicTime(nanoseconds: Int64(draw(1_000_000_000)))
         startWithWrongClock()
@@ -302,7 +302,7 @@ final class World {
             // Written down, but its sender never heard: it counts from now on.
             accept(sequence)
         }
-        let right = Instant(unixMilliseconds: truth, monotonic: now.monotonic)
+        let right = Instant(unix: UnixTime(milliseconds: truth), monotonic: now.monotonic)
         books.setDeadlines { right.deadline($0.expiresAt, within: Validator.longestLifetime.milliseconds) }
         restored = pipeline.waiting
         restoredOfOne = books.waiting.values.map { books.count(of: $0.token) }.max() ?? 0
@@ -316,7 +316,7 @@ final class World {
     func accept(_ sequence: Int64) {
         guard let row = outbox.rows[sequence] else { return fail("\(sequence) is accepted without a row") }
         let times = submittedAt.removeValue(forKey: row.notification.id.identity)
-        storedAt[row.notification.id.identity] = times?[row.notification.acceptedAt]
+        storedAt[row.notification.id.identity] = times?[row.notification.acceptedAt.milliseconds]
         if let number = atOnce.number(of: row.notification.id.identity) {
             atOnce.store(number, as: sequence)
             returns[sequence] = returns.removeValue(forKey: number)

@@ -96,7 +96,8 @@ extension World {
         for case .remember(let digests, let acceptedAt) in changes {
             atOnce.write(digests.identity)
             senders.write(digests.identity)
-            storedAt[digests.identity] = submittedAt.removeValue(forKey: digests.identity)?[acceptedAt]
+            storedAt[digests.identity] =
+                submittedAt.removeValue(forKey: digests.identity)?[acceptedAt.milliseconds]
         }
     }
 

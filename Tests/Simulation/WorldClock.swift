@@ -6,7 +6,7 @@ import Clocks
 extension World {
     func pass(_ time: Duration) {
         now.monotonic = now.monotonic + time
-        now.unixMilliseconds += time.milliseconds
+        now.unix = now.unix + time
         if now.monotonic >= rightAt { putClockRight() }
         lived += time.milliseconds
         latestTruth = max(latestTruth, truth)
@@ -14,7 +14,7 @@ extension World {
     }
 
     func putClockRight() {
-        now.unixMilliseconds -= clockError
+        now.unix.milliseconds -= clockError
         clockError = 0
         rightAt = .max
     }
@@ -22,30 +22,30 @@ extension World {
     /// A process begins with a clock that is wrong by an hour to forty days, and somebody puts it right before the node
     /// would believe it. Only where the last process knew what time it was can the next one know better.
     func startWithWrongClock() {
-        let last = outbox.clock?.trusted ?? 0
+        let last = outbox.clock?.trusted.milliseconds ?? 0
         guard hasFaults, draw(3) == 0, (0..<ClockWatch.far - 60_000).contains(truth - last) else { return }
         clockError = (3_600_000 + Int64(draw(40 * 86_400)) * 1000) * (draw(3) == 0 ? -1 : 1)
-        now.unixMilliseconds += clockError
+        now.unix.milliseconds += clockError
         rightAt = now.monotonic + .seconds(draw(600))
     }
 
     /// The wall clock is set, by up to forty days: not while the node doubts it, since what others tell it moves along.
     func jump() {
         guard clockError == 0, !pipeline.isClockDoubted else { return }
-        now.unixMilliseconds +=
+        now.unix.milliseconds +=
             Int64(draw(2) == 0 ? draw(7_200_000) : draw(40) * 86_400_000) * (draw(2) == 0 ? 1 : -1)
     }
 
     func noteSubmission(_ identity: Digest) {
-        submittedAt[identity, default: [:]][now.unixMilliseconds] = (truth, lived)
+        submittedAt[identity, default: [:]][now.unix.milliseconds] = (truth, lived)
     }
 
     /// A push service tells the time to the second, tor to about three hours.
     func hearTheTime() {
         let age = Int64(draw(2) == 0 ? draw(1000) : draw(10_800_000))
-        let told = canary == .asksItsOwnClock ? now.unixMilliseconds : truth - age
+        let told = canary == .asksItsOwnClock ? now.unix.milliseconds : truth - age
         pipeline.hear(
-            ToldTime(unixMilliseconds: told, monotonic: now.monotonic), at: now)
+            ToldTime(unix: UnixTime(milliseconds: told), monotonic: now.monotonic), at: now)
         carryOut()
     }
 

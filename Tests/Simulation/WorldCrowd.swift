@@ -110,7 +110,7 @@ extension World {
         var submission = Submission(
             uid: "uid\(nextUid)", platform: [.android, .ios, .iosDev][index],
             deviceToken: String(repeating: unit, count: 8), message: fresh(), isUrgent: draw(10) == 0,
-            expiresAt: now.unixMilliseconds + life)
+            expiresAt: now.unix + .milliseconds(life))
         // Most circuits bring one or two.
         submission.sender = sender ?? SenderID(1 + nextUid)
         submission.patience = [.none, .short, .full][draw(3)]

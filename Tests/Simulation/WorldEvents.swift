@@ -23,7 +23,7 @@ extension World {
             submission = Submission(
                 uid: draw(5) == 0 ? nil : "uid\(nextUid)", platform: [.android, .ios, .iosDev][lane],
                 deviceToken: World.deviceTokens[device], message: fresh(),
-                isUrgent: draw(4) == 0, expiresAt: life == 0 ? 0 : now.unixMilliseconds + Int64(life))
+                isUrgent: draw(4) == 0, expiresAt: life == 0 ? 0 : now.unix + .milliseconds(life))
             if lane == 0, draw(6) == 0 { submission.deviceToken = World.alias }
             if submitted.count < 50 { submitted.append(submission) } else { submitted[draw(50)] = submission }
         }

@@ -17,7 +17,7 @@ extension World {
             uid: draw(5) == 0 ? nil : "uid\(nextUid)", platform: .android,
             deviceToken: token + String(repeating: "x", count: 63 - token.utf8.count) + String(draw(4)),
             message: fresh(), isUrgent: draw(4) == 0,
-            expiresAt: life == 0 ? 0 : now.unixMilliseconds + Int64(life))
+            expiresAt: life == 0 ? 0 : now.unix + .milliseconds(life))
     }
 
     /// Which lanes there are now.

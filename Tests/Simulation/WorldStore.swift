@@ -65,7 +65,7 @@ extension World {
         let last = OutboxChange.remember(
             SubmissionDigests(
                 token: Digest(high: 0, low: 0), identity: Digest(high: 0, low: UInt64(crashes) << 32 | 1),
-                content: Digest(high: 0, low: 0)), acceptedAt: now.unixMilliseconds)
+                content: Digest(high: 0, low: 0)), acceptedAt: now.unix)
         _ = outbox.commit([last], fail)
         commitBeside([last], as: [])
         let wanted = outbox.content

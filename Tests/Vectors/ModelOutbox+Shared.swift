@@ -1,3 +1,4 @@
+import Clocks
 import Relay
 
 /// What a store shows and does for a part of all devices: for a process that begins, and for nodes that share it.

@@ -1,3 +1,4 @@
+import Clocks
 import Relay
 
 /// An outbox as ``Relay/Outbox`` promises it, in memory: a commit happens whole or not at all, and what has happened
@@ -8,7 +9,7 @@ package struct ModelOutbox {
         package fileprivate(set) var notification: Notification
         package let token: Digest
         package var attempts = 0
-        package var notBefore: Int64 = 0
+        package var notBefore: UnixTime = 0
         package var isShelved = false
         /// Another node has put it there, and the one that has its shard has not seen it.
         package var isLate = false
@@ -18,7 +19,7 @@ package struct ModelOutbox {
     package struct Identity {
         package let sequence: Int64
         package let content: Digest
-        let acceptedAt: Int64
+        let acceptedAt: UnixTime
         package var ending: Ending?
     }
 
@@ -168,7 +169,7 @@ package struct ModelOutbox {
         }
     }
 
-    private mutating func remember(_ digests: SubmissionDigests, acceptedAt: Int64) {
+    private mutating func remember(_ digests: SubmissionDigests, acceptedAt: UnixTime) {
         guard identities[digests.identity] == nil else { return }
         let sequence = takeNumber()
         identities[digests.identity] = Identity(
@@ -227,7 +228,7 @@ package struct ModelOutbox {
         }
     }
 
-    mutating func spare(_ token: Digest, until notBefore: Int64) {
+    mutating func spare(_ token: Digest, until notBefore: UnixTime) {
         for sequence in shelvedOf[token] ?? [] {
             guard var row = rows[sequence] else { continue }
             row.notBefore = notBefore
@@ -241,7 +242,7 @@ package struct ModelOutbox {
             !claimed.contains($0.sequence) && !$0.isLate && held.contains($0.token)
         }
         var found: [Row]
-        var nextDue: Int64?
+        var nextDue: UnixTime?
         switch claim.kind {
         case .expired:
             found = there.filter { $0.notification.expiresAt <= claim.time }
@@ -250,7 +251,7 @@ package struct ModelOutbox {
                 }
         case .due(let lane):
             let ofLane = there.filter { $0.notification.lane == lane }
-            let longest = claim.time + Claim.longestWait
+            let longest = claim.time + .milliseconds(Claim.longestWait)
             let spared = ofLane.filter {
                 $0.notBefore > 0 && $0.notBefore <= claim.time || $0.notBefore > longest
             }

@@ -27,6 +27,9 @@ package actor EventLoop {
         MonotonicTime(nanoseconds: nanoseconds(of: CLOCK_MONOTONIC))
     }
 
+    /// The present by the wall clock.
+    package nonisolated static var unixTime: UnixTime { UnixTime(milliseconds: unixMilliseconds) }
+
     /// Milliseconds since 1970, UTC.
     package nonisolated static var unixMilliseconds: Int64 {
         machineMilliseconds - clockError.load(ordering: .relaxed)

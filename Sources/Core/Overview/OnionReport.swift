@@ -1,3 +1,4 @@
+import Clocks
 import Figures
 
 /// Tor and the onion service. Times are milliseconds since 1970; `nil`: never, or not known.
@@ -44,18 +45,18 @@ package struct OnionReport: Equatable, Sendable {
     package var clockSkew: Int?
     package var introductionPoints = 0
     package var clientCircuits = 0
-    package var lastClient: Int64?
+    package var lastClient: UnixTime?
     package var torStarts = 0
     package var publications = 0
     package var losses = WordCounts()
     package var suspensions = 0
     package var uploads = 0
     package var uploadFailures = WordCounts()
-    package var lastUpload: Int64?
+    package var lastUpload: UnixTime?
 
     package var selfDials = 0
     package var selfDialFailures = 0
-    package var lastSelfDial: Int64?
+    package var lastSelfDial: UnixTime?
     package var lastSelfDialTime: Duration?
     package var selfDialFailure: String?
 

@@ -131,14 +131,14 @@ package struct Report: Equatable, Sendable {
     package struct Watch: Equatable, Sendable {
         package var name: String
         package var isSilent: Bool
-        /// The time of the last answer in milliseconds since 1970; `nil`: none since the start.
-        package var lastAnswer: Int64?
+        /// The time of the last answer; `nil`: none since the start.
+        package var lastAnswer: UnixTime?
         /// The number of questions in a row that had no answer.
         package var missed: Int
         /// The number of times that the owner was rung.
         package var rings: Int
 
-        package init(name: String, isSilent: Bool, lastAnswer: Int64?, missed: Int, rings: Int) {
+        package init(name: String, isSilent: Bool, lastAnswer: UnixTime?, missed: Int, rings: Int) {
             self.name = name
             self.isSilent = isSilent
             self.lastAnswer = lastAnswer
@@ -149,7 +149,7 @@ package struct Report: Equatable, Sendable {
 
     package struct Process: Equatable, Sendable {
         /// The start of the process in milliseconds since 1970.
-        package var startedAt: Int64 = 0
+        package var startedAt: UnixTime = 0
         package var processorTime = Duration.zero
         package var residentBytes = 0
         package var virtualBytes = 0
@@ -182,8 +182,8 @@ package struct Report: Equatable, Sendable {
     }
 
     package var version = ""
-    /// The moment of the report in milliseconds since 1970.
-    package var now: Int64 = 0
+    /// The moment of the report by the wall clock.
+    package var now: UnixTime = 0
     /// The moment of the report on the monotonic clock.
     package var monotonicNow: MonotonicTime = 0
 
@@ -233,8 +233,8 @@ package struct Report: Equatable, Sendable {
 
     /// Returns the age of a moment on the monotonic clock.
     package func age(of time: MonotonicTime) -> Duration { max(.zero, monotonicNow - time) }
-    /// Returns the age of a moment in milliseconds since 1970.
-    package func age(ofUnix time: Int64) -> Duration { .milliseconds(max(0, now - time)) }
+    /// Returns the age of a moment by the wall clock.
+    package func age(ofUnix time: UnixTime) -> Duration { max(.zero, now - time) }
     package var uptime: Duration { age(ofUnix: process.startedAt) }
 
     /// The age of the oldest notification that waits; `nil`: nothing waits.

@@ -14,7 +14,7 @@ package enum StatusJSON {
     private static func json(of report: Report) -> JSON {
         .object([
             "version": .string(report.version),
-            "time": seconds(report.now),
+            "time": seconds(report.now.milliseconds),
             "uptime": age(report.uptime),
             "status": .string(report.verdict.level.rawValue),
             "checks": .array(report.checks.map(check)),
@@ -61,10 +61,10 @@ package enum StatusJSON {
             "tor_version": text(onion.version),
             "bootstrap": onion.bootstrap.map(count) ?? .null,
             "descriptor_uploads": count(onion.uploads),
-            "last_upload": seconds(onion.lastUpload),
+            "last_upload": seconds(onion.lastUpload?.milliseconds),
             "introduction_points": count(onion.introductionPoints),
             "client_circuits": count(onion.clientCircuits),
-            "last_reached": seconds(onion.lastSelfDial),
+            "last_reached": seconds(onion.lastSelfDial?.milliseconds),
         ])
     }
 
@@ -79,7 +79,7 @@ package enum StatusJSON {
     private static func watch(_ watch: Report.Watch) -> JSON {
         .object([
             "name": .string(watch.name), "silent": .bool(watch.isSilent),
-            "last_answer": seconds(watch.lastAnswer), "missed": count(watch.missed),
+            "last_answer": seconds(watch.lastAnswer?.milliseconds), "missed": count(watch.missed),
             "rings": count(watch.rings),
         ])
     }

@@ -1,3 +1,4 @@
+import Clocks
 import Figures
 
 /// The parts of the page that tell of the node itself.
@@ -33,7 +34,7 @@ extension StatusPage {
         return ago(last) + time
     }
 
-    private func ago(_ time: Int64?) -> String {
+    private func ago(_ time: UnixTime?) -> String {
         time.map { Words.time(report.age(ofUnix: $0)) + " ago" } ?? "–"
     }
     private func words(_ fact: Bool?) -> String { fact.map { $0 ? "yes" : "no" } ?? "–" }
@@ -55,7 +56,7 @@ extension StatusPage {
             ("peers", "\(Words.count(report.peers.open)) of \(Words.count(report.peers.limit))"),
             ("HTTP clients", "\(Words.count(report.http.open)) of \(Words.count(report.http.limit))"),
             ("limits hit", report.limitsHit.total == 0 ? "none" : report.limitsHit.inWords),
-            ("started", Words.date(process.startedAt)),
+            ("started", Words.date(process.startedAt.milliseconds)),
         ]
         for watch in report.watches {
             rows.append(

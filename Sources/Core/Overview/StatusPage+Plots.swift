@@ -5,7 +5,7 @@ import Figures
 extension StatusPage {
     /// The row of boxes that shows the health in each quarter of an hour of the last day.
     var strip: Markup {
-        let slots = report.timeline.strip(at: report.now)
+        let slots = report.timeline.strip(at: report.now.milliseconds)
         let known = slots.compactMap(\.level)
         guard !known.isEmpty else { return "" }
         let boxes = slots.map { slot -> Markup in
@@ -99,7 +99,7 @@ extension StatusPage {
     private func plot(_ title: String, _ bars: [Markup], top: String, half: String, minutes: Int) -> Markup {
         let ticks = (0...4).map { tick -> Markup in
             let ago = Int64(bars.count * minutes * (4 - tick) / 4) * 60_000
-            return "<span>\(tick == 4 ? "now" : Words.clock(report.now - ago))</span>"
+            return "<span>\(tick == 4 ? "now" : Words.clock(report.now.milliseconds - ago))</span>"
         }
         return """
             <figure><figcaption>\(title)</figcaption><div class="plot"><div class="y"><span>\(top)</span>\
@@ -110,7 +110,7 @@ extension StatusPage {
 
     /// Returns the times of a bar, as in `10:15 to 10:30`; the last one ends now.
     private func times(_ index: Int, of count: Int, minutes: Int) -> String {
-        let end = report.now - Int64((count - 1 - index) * minutes) * 60_000
+        let end = report.now.milliseconds - Int64((count - 1 - index) * minutes) * 60_000
         return "\(Words.clock(end - Int64(minutes) * 60_000)) to \(Words.clock(end))"
     }
 

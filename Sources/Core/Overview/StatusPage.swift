@@ -43,7 +43,7 @@ package struct StatusPage {
             </div>
             \(checks)
             </main>
-            <footer>As of \(Words.date(report.now)). <a href="/">Refresh</a>. \
+            <footer>As of \(Words.date(report.now.milliseconds)). <a href="/">Refresh</a>. \
             For programs: <a href="/metrics">metrics</a>, <a href="/healthz">health</a>, \
             <a href="/readyz">readiness</a>, <a href="/status.json">all of this as JSON</a>.</footer></body></html>
 
@@ -121,7 +121,7 @@ package struct StatusPage {
 
     /// Returns a time of day as in `22:41`, with its day if that is not today: `11-20 22:41`.
     func moment(_ time: Int64) -> String {
-        let isToday = time / 86_400_000 == report.now / 86_400_000
+        let isToday = time / 86_400_000 == report.now.milliseconds / 86_400_000
         let day = Words.date(time).prefix(10).dropFirst(5)
         return isToday ? Words.clock(time) : "\(day) \(Words.clock(time))"
     }
@@ -207,7 +207,7 @@ package struct StatusPage {
         if let certificate = report.certificates.first(where: { $0.app == lane.app }),
             lane.host == .production
         {
-            let left = certificate.end - report.now / 1000
+            let left = certificate.end - report.now.milliseconds / 1000
             facts.append(left > 0 ? "certificate: \(left / 86_400) days left" : "certificate: expired")
         }
         let reason: Markup =

@@ -163,7 +163,7 @@ package struct Pipeline: ~Copyable, Sendable {
                 Delivery.Entry(
                     token: row.token, lane: lane(row.lane), size: row.size,
                     submittedAt: now.monotonic
-                        - .milliseconds(max(0, now.unixMilliseconds - row.acceptedAt)),
+                        - max(.zero, now.unix - row.acceptedAt),
                     deadline: late.deadline(row.expiresAt, within: Validator.longestMilliseconds),
                     attempts: row.attempts, doubtedEnd: wallClock.isDoubted ? row.expiresAt : nil,
                     isUrgent: row.isUrgent))
@@ -173,7 +173,7 @@ package struct Pipeline: ~Copyable, Sendable {
                 $0.taken.take(row.size)
                 $0.isProven = true
             }
-            let isDue = row.notBefore <= late.unixMilliseconds
+            let isDue = row.notBefore <= late.unix
             // The wall clock may have jumped: no wait is longer than the longest of ours.
             delivery.enqueue(
                 slot, notBefore: isDue ? 0 : late.deadline(row.notBefore, within: policy.longest.milliseconds)
@@ -248,13 +248,13 @@ package struct Pipeline: ~Copyable, Sendable {
         let isTrusted = wallClock.hasStood(for: memory.identities, at: now)
         // With no clock to trust nothing is too old; what is too many goes all the same, and the log is emptied.
         forget(
-            acceptedBefore: isTrusted ? now.unixMilliseconds - memory.identities.milliseconds : .min,
-            buriedBefore: isTrusted ? now.unixMilliseconds - memory.deadTokens.milliseconds : .min)
+            acceptedBefore: isTrusted ? now.unix - memory.identities : .min,
+            buriedBefore: isTrusted ? now.unix - memory.deadTokens : .min)
         scheduleCommit(at: now.monotonic)
     }
 
     /// Lets identities and dead tokens go when their time is over.
-    mutating func forget(acceptedBefore: Int64, buriedBefore: Int64) {
+    mutating func forget(acceptedBefore: UnixTime, buriedBefore: UnixTime) {
         deadTokens.forget(buriedBefore: buriedBefore)
         known.forget(acceptedBefore: acceptedBefore)
         commits.append(.forget(acceptedBefore: acceptedBefore, buriedBefore: buriedBefore))

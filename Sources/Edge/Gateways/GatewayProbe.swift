@@ -1,3 +1,4 @@
+import Clocks
 import Encodings
 import HTTP2
 import Reactor
@@ -59,12 +60,12 @@ package struct GatewayProbe {
     static func notification(
         to token: DeviceToken, in lane: LaneID = LaneID(app: "", host: .production)
     ) -> Notification {
-        let now = EventLoop.unixMilliseconds
+        let now = EventLoop.unixTime
         return Notification(
             id: NotificationID(high: .random(in: 0 ... .max), low: .random(in: 0 ... .max)),
             lane: lane, deviceToken: token, message: "onionbell",
             isUrgent: false, hasSound: false, isMutableContent: false, isContentAvailable: true,
-            expiresAt: now + 60_000, acceptedAt: now)
+            expiresAt: now + .seconds(60), acceptedAt: now)
     }
 }
 

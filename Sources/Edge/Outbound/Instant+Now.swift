@@ -3,6 +3,6 @@ import Relay
 
 extension Instant {
     package static var now: Instant {
-        Instant(unixMilliseconds: EventLoop.unixMilliseconds, monotonic: EventLoop.now)
+        Instant(unix: EventLoop.unixTime, monotonic: EventLoop.now)
     }
 }

@@ -324,7 +324,7 @@ package final class OnionPresence {
     private func take(_ event: ControlEvent) {
         // There are many of them, and they are for the book alone.
         if case .circuit(let circuit) = event { return take(circuit) }
-        let now = EventLoop.unixMilliseconds
+        let now = EventLoop.unixTime
         counted.take(event, of: address?.serviceID, at: now, clockOffset: EventLoop.wallClockOffset)
         presenceLog.write(event, isOurs: settings.source.isOurs)
         watch.take(event)
@@ -342,7 +342,7 @@ package final class OnionPresence {
         guard circuits.take(circuit, of: address?.serviceID, isNeighbour: form.hasNeighbour),
             !watch.selfDial.isCalling(at: .now)
         else { return }
-        counted.lastClient = EventLoop.unixMilliseconds
+        counted.lastClient = EventLoop.unixTime
         counted.lastClientInstant = EventLoop.now
     }
 }

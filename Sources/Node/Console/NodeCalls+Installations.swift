@@ -32,7 +32,7 @@ extension NodeFiles {
             let digests = BitwardenDigests(key: try StateDirectory.digestKey(in: stateDirectory))
             try file.put(
                 Installation(
-                    id: id, keyDigest: digests.key(key, of: id), addedAt: EventLoop.unixMilliseconds))
+                    id: id, keyDigest: digests.key(key, of: id), addedAt: EventLoop.unixTime))
             return HTTPResponse(status: 201, json: ["id": .string(id), "key": .string(key)])
         }
     }

@@ -1,3 +1,4 @@
+import Clocks
 import Dispatching
 import Doors
 import Glibc
@@ -109,7 +110,7 @@ private struct WantedTransfer {
 extension NodeFiles {
     fileprivate func waiting(for app: String?, after last: Int64) throws(CallRefusal) -> HTTPResponse {
         try outbox { file, isRunning in
-            let now = EventLoop.unixMilliseconds
+            let now = EventLoop.unixTime
             let rows = try file.page(after: last, app: app)
             return HTTPResponse(
                 status: 200,
@@ -202,13 +203,14 @@ extension NodeFiles {
 }
 
 extension OutboxFile.Row {
-    fileprivate func json(_ now: Int64) -> JSON {
+    fileprivate func json(_ now: UnixTime) -> JSON {
         [
             "sequence": .integer(sequence), "app": .string(lane.app), "host": .string("\(lane.host)"),
             "sandbox": .bool(lane.host == .sandbox), "urgent": .bool(isUrgent),
-            "age_ms": .integer(max(0, now - acceptedAt)), "attempts": .integer(Int64(attempts)),
-            "next_attempt_in_ms": .integer(max(0, notBefore - now)),
-            "expires_in_ms": .integer(max(0, expiresAt - now)), "bytes": .integer(Int64(size)),
+            "age_ms": .integer(max(0, (now - acceptedAt).milliseconds)),
+            "attempts": .integer(Int64(attempts)),
+            "next_attempt_in_ms": .integer(max(0, (notBefore - now).milliseconds)),
+            "expires_in_ms": .integer(max(0, (expiresAt - now).milliseconds)), "bytes": .integer(Int64(size)),
             "device": .string(device.shortHex),
         ]
     }

@@ -60,7 +60,7 @@ struct WidgetFigures {
         delivered = report.history.sum(ofLast: History.minutes).delivered
         waiting = report.outbox.waiting
         lastRingAge = report.lastDelivery.map { report.age(of: $0).components.seconds }
-        lastRing = lastRingAge.map { report.now / 1000 - $0 }
+        lastRing = lastRingAge.map { report.now.milliseconds / 1000 - $0 }
     }
 
     /// The figures as a REST sensor of Home Assistant reads them, and any script.

@@ -1,3 +1,4 @@
+import Clocks
 import Doors
 import Reactor
 import Tor
@@ -13,7 +14,7 @@ package struct OnionHealth {
     /// The interval of the setting; zero: the own address is not called.
     let interval: Duration
     /// Milliseconds since 1970.
-    let now: Int64
+    let now: UnixTime
     /// See ``Tor/ClockSkew/offset``.
     let clockOffset: Int64
     /// Why tor does not reach its bridges; `nil`: nothing is known that would keep it.
@@ -113,5 +114,5 @@ package struct OnionHealth {
                 : Self.clockAdvice)
     }
 
-    private func age(_ time: Int64) -> String { "\(max(0, now - time) / 1000) s" }
+    private func age(_ time: UnixTime) -> String { "\(max(.zero, now - time).milliseconds / 1000) s" }
 }

@@ -1,3 +1,4 @@
+import Clocks
 import Doors
 import Gateways
 import Reactor
@@ -82,7 +83,7 @@ extension OnionPresence {
     /// The time as tor knows it: no earlier than the beginning of what it knows of the network.
     var torTime: ToldTime? {
         figures.consensusFrom.map {
-            ToldTime(unixMilliseconds: $0 * 1000, monotonic: EventLoop.now)
+            ToldTime(unix: UnixTime(milliseconds: $0 * 1000), monotonic: EventLoop.now)
         }
     }
 }

@@ -1,3 +1,4 @@
+import Clocks
 import Glibc
 import Overview
 import Reactor
@@ -16,7 +17,7 @@ enum ProcessFigures {
             figures.residentBytes = (Int(stat[21]) ?? 0) * sysconf(CInt(_SC_PAGESIZE))
             // Since the machine's start, in ticks.
             let started = (Int64(stat[19]) ?? 0) * 1000 / ticks
-            figures.startedAt = EventLoop.unixMilliseconds - max(0, bootMilliseconds - started)
+            figures.startedAt = EventLoop.unixTime - .milliseconds(max(0, bootMilliseconds - started))
         }
         figures.openFiles = openFiles
         var limit = rlimit()

@@ -25,14 +25,14 @@ extension RelayNode {
     var checks: [Check] { checks(of: figures) }
 
     private func checks(of figures: Report) -> [Check] {
-        onionChecks + figures.deliveryChecks + certificateChecks(at: figures.now / 1000)
+        onionChecks + figures.deliveryChecks + certificateChecks(at: figures.now.milliseconds / 1000)
     }
 
     /// All that is asked of the node's parts but what only somebody who looks wants to know.
     private var figures: Report {
         var report = Report()
         report.version = programVersion
-        report.now = EventLoop.unixMilliseconds
+        report.now = EventLoop.unixTime
         report.monotonicNow = EventLoop.now
         report.process = ProcessFigures.read()
         report.loop = loopWatch.figures
@@ -193,7 +193,7 @@ extension RelayNode {
         OnionHealth(
             state: presence.state, figures: presence.figures, isCutOff: presence.isCutOff,
             interval: settings.onion.selfDial.interval,
-            now: EventLoop.unixMilliseconds, clockOffset: EventLoop.wallClockOffset,
+            now: EventLoop.unixTime, clockOffset: EventLoop.wallClockOffset,
             bridgeFault: presence.state.isPublished ? nil : transports.faults.first
         ).checks
     }

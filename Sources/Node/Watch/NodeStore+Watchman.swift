@@ -10,16 +10,16 @@ extension NodeStore {
             log.warning("watchman.silent", metadata: ["watch": "\(watch.name)"])
             title = "\(watch.name) is silent"
             words =
-                since.flatMap { UTCTime.text($0) }.map { "No answer since \($0)." }
+                since.flatMap { UTCTime.text($0.milliseconds) }.map { "No answer since \($0)." }
                 ?? "It has not answered yet."
         case .back(let time):
             log.notice("watchman.back", metadata: ["watch": "\(watch.name)"])
             title = "\(watch.name) is back"
-            words = "It answers again, after \(time / 60_000) minutes."
+            words = "It answers again, after \(time.milliseconds / 60_000) minutes."
         }
         let phones = phoneBook.value.phones(of: watch.ring)
         if phones.isEmpty { log.error("watchman.nobody_to_ring", metadata: ["watch": "\(watch.name)"]) }
-        let text = Notice.text(title: title, message: words, at: EventLoop.unixMilliseconds)
+        let text = Notice.text(title: title, message: words, at: EventLoop.unixTime)
         for phone in phones {
             var submission = Submission(
                 platform: phone.platform, app: phone.app, deviceToken: phone.deviceToken.text, message: text,

@@ -79,7 +79,7 @@ final class Watchman {
         if let route = route(to: post.watch.address) {
             let isThere = await answers(post.watch.kind, by: route)
             guard !isStopped else { return }
-            let now = EventLoop.unixMilliseconds
+            let now = EventLoop.unixTime
             if let news = isThere ? post.vigil.answered(at: now) : post.vigil.missed(at: now) {
                 post.rings += 1
                 onNews(news, post.watch)

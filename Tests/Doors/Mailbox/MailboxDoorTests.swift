@@ -1,4 +1,5 @@
 import Client
+import Clocks
 import Crypto
 import Foundation
 import HTTP1
@@ -64,13 +65,14 @@ import Testing
         @discardableResult
         func send(to address: String? = nil, padding: Int = 0) async throws -> String {
             sent += 1
-            let now = EventLoop.unixMilliseconds
+            let now = EventLoop.unixTime
             let notification = Relay.Notification(
                 id: NotificationID(high: UInt64(sent), low: 0),
                 lane: LaneID(app: "mailboxes", host: .production),
                 deviceToken: DeviceToken(address ?? self.address),
                 message: "text \(sent)" + String(repeating: " ", count: padding), isUrgent: true,
-                hasSound: false, isMutableContent: false, isContentAvailable: true, expiresAt: now + 600_000,
+                hasSound: false, isMutableContent: false, isContentAvailable: true,
+                expiresAt: now + .seconds(600),
                 acceptedAt: now)
             _ = try await door.keep(notification)
             return MailboxMessage.id(of: notification.id)

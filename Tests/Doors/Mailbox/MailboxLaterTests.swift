@@ -1,3 +1,4 @@
+import Clocks
 import HTTP1
 import JSONCoding
 import Reactor
@@ -82,7 +83,8 @@ import Testing
         text.publisher = "cron"
         let due = EventLoop.unixMilliseconds + 50
         let message = MailboxMessage(
-            id: "aaaaaaaaaaaa", acceptedAt: due, expiresAt: due + 60_000, isUrgent: false,
+            id: "aaaaaaaaaaaa", acceptedAt: UnixTime(milliseconds: due),
+            expiresAt: UnixTime(milliseconds: due + 60_000), isUrgent: false,
             text: try #require(digests.seal(text, id: "aaaaaaaaaaaa", topic: "mbmine")), isPublished: true,
             delayedBy: digests.token("tk_cron"))
         let put = try await world.door.put(

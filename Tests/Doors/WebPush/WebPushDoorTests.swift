@@ -1,3 +1,4 @@
+import Clocks
 import Encodings
 import HTTP1
 import Lab
@@ -267,7 +268,7 @@ import Testing
         #expect(try message([("content-encoding", "aes128gcm"), ("topic", field)]).topic == topic)
     }
 
-    private func submission(_ ttl: String?, now: Int64 = 1_000_000) throws -> Submission? {
+    private func submission(_ ttl: String?, now: UnixTime = 1_000_000) throws -> Submission? {
         let fields = ttl.map { [("ttl", $0)] } ?? []
         var settings = WebPushSettings()
         settings.relay.ios = "app"
@@ -279,8 +280,8 @@ import Testing
     @Test func aMessageLivesAsLongAsItsSenderSays() throws {
         for (ttl, expiresAt, expiry) in [
             (nil, 0, .unsaid), ("60", 1_060_000, .withNotification), ("0", 1_030_000, .atOnce),
-            ("99999999999", 1_000_000 + 28 * 86_400_000, .withNotification),
-        ] as [(String?, Int64, PreparedPush.Expiry)] {
+            ("99999999999", UnixTime(milliseconds: 1_000_000 + 28 * 86_400_000), .withNotification),
+        ] as [(String?, UnixTime, PreparedPush.Expiry)] {
             let made = try #require(try submission(ttl))
             #expect(made.expiresAt == expiresAt)
             guard case .prepared(let push) = made.content else {

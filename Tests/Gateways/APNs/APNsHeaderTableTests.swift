@@ -1,3 +1,4 @@
+import Clocks
 import HTTP2
 import Relay
 import Testing
@@ -25,7 +26,7 @@ import Testing
                 writer.head(
                     of: notification(
                         deviceToken: String(repeating: "ab", count: 32),
-                        expiresAt: 1_800_000_000_000 + Int64(number) * 1000,
+                        expiresAt: UnixTime(milliseconds: 1_800_000_000_000 + Int64(number) * 1000),
                         id: NotificationID(high: 0x1111_1111_1111_1111, low: 0x1111_1111_1111_1111)),
                     authorization: "bearer " + String(repeating: "x", count: 200)),
                 body: [], tag: number)

@@ -1,3 +1,4 @@
+import Clocks
 import Foundation
 import JSONCoding
 import Relay
@@ -28,14 +29,14 @@ import Vectors
 
     @Test func messagesAreWhatBisqsPhonesRead() throws {
         let vectors: Gateway = try Vectors.bisq("gateway")
-        let now: Int64 = 1_795_000_000_000
+        let now: UnixTime = 1_795_000_000_000
         for vector in [
             vectors.fcm_urgent_data_only, vectors.fcm_urgent_with_notification, vectors.fcm_normal_data_only,
         ] {
             let expected = vector.message
             let sample = notification(
                 message: try #require(expected.data["encrypted"]), deviceToken: expected.token,
-                isUrgent: expected.android.priority == "high", expiresAt: now + 28 * 86_400_000)
+                isUrgent: expected.android.priority == "high", expiresAt: now + .seconds(28 * 86_400))
             let body = FCMMessage.body(sample, withNotification: expected.notification != nil, now: now)
             let sent = try JSONDecoder().decode(Gateway.Case.self, from: Data(body))
             #expect(sent.message == expected)
@@ -48,7 +49,9 @@ import Vectors
         (2_419_201_000, "2419200s"),
     ])
     func itLivesAsLongAsItMay(left: Int64, expected: String) throws {
-        let body = FCMMessage.body(notification(expiresAt: 5_000 + left), withNotification: false, now: 5_000)
+        let body = FCMMessage.body(
+            notification(expiresAt: UnixTime(milliseconds: 5_000 + left)), withNotification: false, now: 5_000
+        )
         #expect(try JSON(body)["message"]?["android"]?["ttl"]?.string == expected)
     }
 

@@ -1,3 +1,4 @@
+import Clocks
 import Encodings
 import Reactor
 import Relay
@@ -75,7 +76,7 @@ import Wire
         for (lifetime, expected) in [(60_000, 60_000), (28 * 86_400_000, 28 * 86_400_000 - 3_600_000)]
             as [(Int64, Int64)]
         {
-            let sent = notification(expiresAt: lifetime)
+            let sent = notification(expiresAt: UnixTime(milliseconds: lifetime))
             let frame = RelayRequest(sent, sent.bisq, on: .ios, form: .p2p).body
             let envelope = try? Envelope(parsing: Array(frame.dropFirst(frame.count > 128 ? 2 : 1)))
             guard case .notificationRequest(let request)? = envelope?.message else {

@@ -1,3 +1,4 @@
+import Clocks
 import Crypto
 import Glibc
 import HTTP2
@@ -57,7 +58,7 @@ struct WebPushWorld {
     }
 }
 
-private let soonForPush = EventLoop.unixMilliseconds + 3_600_000
+private let soonForPush = EventLoop.unixTime + .seconds(3600)
 
 func webPush(
     to browser: Browser, _ message: String = "BisqMessageAndroid|1|2", isUrgent: Bool = true,

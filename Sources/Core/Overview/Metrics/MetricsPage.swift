@@ -137,7 +137,7 @@ package struct MetricsPage {
             "When a gateway last accepted a notification.")
         for lane in report.lanes {
             guard let last = lane.figures.lastDelivery else { continue }
-            page.add(Double(report.now) / 1000 - report.age(of: last).inSeconds, labels(lane))
+            page.add(Double(report.now.milliseconds) / 1000 - report.age(of: last).inSeconds, labels(lane))
         }
         page.begin(
             "onionbell_lane_blocked", .gauge, "1 while the operator has to fix something for this app.")
@@ -218,7 +218,7 @@ package struct MetricsPage {
         page.begin(
             "onionbell_descriptor_last_upload_timestamp_seconds", .gauge,
             "When a directory last accepted a descriptor; 0: never.")
-        page.add(Int((onion.lastUpload ?? 0) / 1000))
+        page.add(Int((onion.lastUpload?.milliseconds ?? 0) / 1000))
         page.begin("onionbell_introduction_points", .gauge, "Established introduction points.")
         page.add(onion.introductionPoints)
         page.begin("onionbell_client_circuits", .gauge, "Circuits of connected clients.")
@@ -229,7 +229,7 @@ package struct MetricsPage {
         page.begin(
             "onionbell_self_dial_last_success_timestamp_seconds", .gauge,
             "When such a call was last answered; 0: never.")
-        page.add(Int((onion.lastSelfDial ?? 0) / 1000))
+        page.add(Int((onion.lastSelfDial?.milliseconds ?? 0) / 1000))
         page.begin("onionbell_self_dial_last_duration_seconds", .gauge, "Duration of the last answered call.")
         page.add((onion.lastSelfDialTime ?? .zero).inSeconds)
     }
@@ -332,7 +332,7 @@ package struct MetricsPage {
         page.add(1, [("version", report.version)])
         let process = report.process
         page.begin("process_start_time_seconds", .gauge, "When the process started.")
-        page.add(Double(process.startedAt) / 1000)
+        page.add(Double(process.startedAt.milliseconds) / 1000)
         page.begin("process_cpu_seconds_total", .counter, "Processor time of the process.")
         page.add(process.processorTime.inSeconds)
         page.begin("process_resident_memory_bytes", .gauge, "Resident memory.")

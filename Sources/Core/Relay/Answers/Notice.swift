@@ -1,3 +1,4 @@
+import Clocks
 import Encodings
 
 /// A text that the node itself sends to a phone: `OnionbellNotice|<JSON>`. The node has no phone's key, so the text is
@@ -9,9 +10,9 @@ package enum Notice {
     ///
     /// - Parameters:
     ///   - title, message: Printable ASCII that JSON need not escape.
-    ///   - now: Milliseconds since 1970.
-    package static func text(title: String, message: String, at now: Int64) -> String {
-        #"\#(prefix){"title":"\#(title)","message":"\#(message)","sentDate":\#(now)}"#
+    ///   - now: The time that it names.
+    package static func text(title: String, message: String, at now: UnixTime) -> String {
+        #"\#(prefix){"title":"\#(title)","message":"\#(message)","sentDate":\#(now.milliseconds)}"#
     }
 
     static func isOne(_ text: String) -> Bool { text.hasPrefix(prefix) }

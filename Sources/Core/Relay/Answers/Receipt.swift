@@ -1,3 +1,4 @@
+import Clocks
 import Encodings
 
 /// An answer to a sender.
@@ -60,10 +61,10 @@ package enum Ending: Equatable, Sendable {
     }
 
     /// Returns the end of a notification whose device token was dead
-    /// when it came, since this time (ms since 1970).
-    static func unregistered(since: Int64) -> Ending {
+    /// when it came, since this time.
+    static func unregistered(since: UnixTime) -> Ending {
         .tokenDead(
-            reason: .unregistered, detail: UTCTime.text(since).map(Ending.detail(deadSince:)))
+            reason: .unregistered, detail: UTCTime.text(since.milliseconds).map(Ending.detail(deadSince:)))
     }
 
     /// Returns the detail for senders of a token that is dead since a time; the words are bisq-relay's.

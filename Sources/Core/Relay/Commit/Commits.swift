@@ -36,9 +36,9 @@ struct Commits: Sendable {
     private var shelving: [Int] = []
     /// Devices put into the backlog since the last commit began, with the time when they are due (ms since
     /// 1970): what was on its way into the outbox follows them.
-    private var shelved: [Digest: Int64] = [:]
+    private var shelved: [Digest: UnixTime] = [:]
     /// The devices that were put into the backlog between that and the commit before.
-    private var shelvedBefore: [Digest: Int64] = [:]
+    private var shelvedBefore: [Digest: UnixTime] = [:]
     /// The number of the operator's moves that are not in the outbox yet.
     private var moves = 0
     /// Whether the edge has been asked for a commit and has not begun it.
@@ -114,15 +114,15 @@ struct Commits: Sendable {
 
     // MARK: Into the backlog
 
-    /// Moves a device's notifications to the backlog until they are due, in milliseconds since 1970.
-    mutating func shelve(_ token: Digest, _ sequences: [Int64], due: Int64) {
+    /// Moves a device's notifications to the backlog until they are due.
+    mutating func shelve(_ token: Digest, _ sequences: [Int64], due: UnixTime) {
         changes.append(.shelve(token, sequences, notBefore: due))
         shelved[token] = due
     }
 
     /// Returns the time when a device is due that has gone to the backlog while something of it was on its
     /// way into the outbox.
-    func dueOfShelved(_ token: Digest) -> Int64? { shelved[token] ?? shelvedBefore[token] }
+    func dueOfShelved(_ token: Digest) -> UnixTime? { shelved[token] ?? shelvedBefore[token] }
 
     /// Holds the claims of a lane until the next commit has been made.
     mutating func hold(_ lane: Int) { shelving.append(lane) }
@@ -134,7 +134,7 @@ struct Commits: Sendable {
 
     // MARK: What was delivered before it was stored
 
-    mutating func remember(_ digests: SubmissionDigests, acceptedAt: Int64) {
+    mutating func remember(_ digests: SubmissionDigests, acceptedAt: UnixTime) {
         changes.remember(digests, acceptedAt: acceptedAt)
     }
 

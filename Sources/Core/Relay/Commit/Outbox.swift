@@ -1,3 +1,4 @@
+import Clocks
 import Encodings
 
 /// A notification on its way into the outbox.
@@ -20,13 +21,13 @@ package struct StoreRequest: Equatable, Sendable {
     package let notification: Notification
     package let digests: SubmissionDigests
     package let destination: Destination
-    /// The time when the app last registered the device token (ms since 1970), for the node that has its
+    /// The time when the app last registered the device token, for the node that has its
     /// shard; 0: not known.
-    package let registeredAt: Int64
+    package let registeredAt: UnixTime
 
     package init(
         notification: Notification, digests: SubmissionDigests, destination: Destination = .window,
-        registeredAt: Int64 = 0
+        registeredAt: UnixTime = 0
     ) {
         self.notification = notification
         self.digests = digests
@@ -41,17 +42,17 @@ package enum OutboxChange: Equatable, Sendable {
     case store(StoreRequest)
     /// Adds nothing: asks what became of a notification that would be refused if it were not known.
     case lookUp(SubmissionDigests)
-    /// Remembers that one was delivered which was never stored, unless its identity is known. `acceptedAt`: ms since 1970.
-    case remember(SubmissionDigests, acceptedAt: Int64)
+    /// Remembers that one was delivered which was never stored, unless its identity is known.
+    case remember(SubmissionDigests, acceptedAt: UnixTime)
     /// Deletes a notification and remembers how it ended, for those who submit it again.
     case finish(sequence: Int64, Ending)
-    /// Remembers how often a notification was tried and when its next attempt is due (ms since 1970).
+    /// Remembers how often a notification was tried and when its next attempt is due.
     ///
     /// In the backlog all others of its device wait as long.
-    case postpone(sequence: Int64, attempts: Int, notBefore: Int64)
+    case postpone(sequence: Int64, attempts: Int, notBefore: UnixTime)
     /// Puts all of a device that are in memory (back) into the backlog: it and what it has there are due at `notBefore`,
-    /// above 0 (ms since 1970).
-    case shelve(Digest, [Int64], notBefore: Int64)
+    /// above 0.
+    case shelve(Digest, [Int64], notBefore: UnixTime)
     /// Remembers what a gateway has asked for a device, in place of what it asked before.
     case spare(DeviceWish)
     /// Forgets what gateways asked for these devices.
@@ -65,9 +66,8 @@ package enum OutboxChange: Equatable, Sendable {
     case buryToken(Digest, DeadToken)
     /// Forgets a dead token: its gateway has taken a notification for it.
     case reviveToken(Digest)
-    /// Forgets identities of notifications accepted before `acceptedBefore`, and tokens buried before `buriedBefore`
-    /// (ms since 1970).
-    case forget(acceptedBefore: Int64, buriedBefore: Int64)
+    /// Forgets identities of notifications accepted before `acceptedBefore`, and tokens buried before `buriedBefore`.
+    case forget(acceptedBefore: UnixTime, buriedBefore: UnixTime)
     /// Remembers what is known of the wall clock.
     case clock(ClockRecord)
     /// Sets these shards free: of what is in them nothing is in memory here.
@@ -108,15 +108,14 @@ package struct WaitingRow: Equatable, Sendable {
     package let isUrgent: Bool
     package let size: Int
     package let attempts: Int
-    /// Milliseconds since 1970, as the rest.
-    package let acceptedAt: Int64
+    package let acceptedAt: UnixTime
     /// 0: at once.
-    package let notBefore: Int64
-    package let expiresAt: Int64
+    package let notBefore: UnixTime
+    package let expiresAt: UnixTime
 
     package init(
         sequence: Int64, lane: LaneID, token: Digest, isUrgent: Bool, size: Int, attempts: Int,
-        acceptedAt: Int64, notBefore: Int64, expiresAt: Int64
+        acceptedAt: UnixTime, notBefore: UnixTime, expiresAt: UnixTime
     ) {
         self.sequence = sequence
         self.lane = lane

@@ -1,3 +1,5 @@
+import Clocks
+
 /// The changes on their way into the outbox, one commit after another: senders hear of the results of one before the next
 /// is taken.
 struct PendingChanges: Sendable {
@@ -10,7 +12,7 @@ struct PendingChanges: Sendable {
 
     /// Notifications that were delivered before they were stored. They can wait for other changes, and go before them all:
     /// a repetition that is stored with them is known then.
-    private var remembered: [(digests: SubmissionDigests, acceptedAt: Int64)] = []
+    private var remembered: [(digests: SubmissionDigests, acceptedAt: UnixTime)] = []
 
     /// How lanes stand: only the last word is written.
     private var lanes: [LaneID: LaneRecord?] = [:]
@@ -21,7 +23,7 @@ struct PendingChanges: Sendable {
     /// Notes the state of a lane; `nil`: that of a new lane.
     mutating func note(_ lane: LaneID, _ record: LaneRecord?) { lanes[lane] = .some(record) }
 
-    mutating func remember(_ digests: SubmissionDigests, acceptedAt: Int64) {
+    mutating func remember(_ digests: SubmissionDigests, acceptedAt: UnixTime) {
         remembered.append((digests, acceptedAt))
     }
 

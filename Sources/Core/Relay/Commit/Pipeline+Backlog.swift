@@ -12,7 +12,7 @@ extension Pipeline {
     mutating func restore(_ backlog: LaneBacklog, at now: Instant) {
         admission.restore(backlog)
         let oldest =
-            now.monotonic - .milliseconds(max(0, now.unixMilliseconds - backlog.oldestAcceptedAt))
+            now.monotonic - max(.zero, now.unix - backlog.oldestAcceptedAt)
         delivery.withLane(lane(backlog.lane)) {
             $0.shelf.add(backlog.waiting, of: backlog.device)
             $0.taken.count += backlog.waiting
@@ -65,7 +65,7 @@ extension Pipeline {
 
     /// Sends a notification into the backlog behind the others of
     /// its device, which went there while it was stored.
-    mutating func follow(_ slot: Int, due: Int64, at now: Instant) {
+    mutating func follow(_ slot: Int, due: UnixTime, at now: Instant) {
         let entry = delivery.entries[slot]
         delivery.withLane(entry.lane) { $0.shelf.add() }
         shelve(entry.token, [entry.sequence], in: entry.lane, due: due, at: now)
@@ -82,14 +82,14 @@ extension Pipeline {
     }
 
     private mutating func shelve(
-        _ token: Digest, _ sequences: [Int64], in lane: Int, due: Int64, at now: Instant
+        _ token: Digest, _ sequences: [Int64], in lane: Int, due: UnixTime, at now: Instant
     ) {
         commits.shelve(token, sequences, due: due)
         noteShelving(in: lane, due: due, at: now)
         scheduleCommit(at: now.monotonic)
     }
 
-    private mutating func noteShelving(in lane: Int, due: Int64, at now: Instant) {
+    private mutating func noteShelving(in lane: Int, due: UnixTime, at now: Instant) {
         commits.hold(lane)
         let dueAt = wallClock.monotonicTime(ofSteady: due, at: now)
         delivery.withLane(lane) {
@@ -251,7 +251,7 @@ extension Pipeline {
         // Given up since it was asked for.
         guard owns(row.token) else { return }
         let submittedAt =
-            now.monotonic - .milliseconds(max(0, wallClock.steadyTime(at: now) - row.acceptedAt))
+            now.monotonic - max(.zero, wallClock.steadyTime(at: now) - row.acceptedAt)
         delivery.withLane(lane) {
             $0.shelf.remove(of: row.token)
             $0.oldestShelvedAt = $0.shelved > 0 ? submittedAt : nil
@@ -286,7 +286,7 @@ extension Pipeline {
         }
         admission.releaseShelved(size: row.size)
         let submittedAt =
-            now.monotonic - .milliseconds(max(0, wallClock.steadyTime(at: now) - row.acceptedAt))
+            now.monotonic - max(.zero, wallClock.steadyTime(at: now) - row.acceptedAt)
         commits.append(.finish(sequence: row.sequence, ending))
         effects.append(
             .ended(End(sequence: row.sequence, ending: ending, lane: lane, submittedAt: submittedAt)))

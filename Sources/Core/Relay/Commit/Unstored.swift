@@ -16,16 +16,16 @@ struct Unstored: Sendable {
     /// notification.
     enum Meanwhile: Sendable {
         case nothing
-        /// The operator has to mend something first, for a reason, or the notification is put off until a time
-        /// (ms since 1970), or both.
-        case held(reason: String?, notBefore: Int64?)
+        /// The operator has to mend something first, for a reason, or the notification is put off until a time,
+        /// or both.
+        case held(reason: String?, notBefore: UnixTime?)
         case ended(Ending)
 
         /// Whether the gateway has taken responsibility.
         var isDelivered: Bool { if case .ended(.delivered) = self { true } else { false } }
 
         /// Adds a reason or a time to those that are known.
-        mutating func hold(reason: String?, notBefore: Int64?) {
+        mutating func hold(reason: String?, notBefore: UnixTime?) {
             switch self {
             case .nothing: self = .held(reason: reason, notBefore: notBefore)
             case .held(let earlier, let before):

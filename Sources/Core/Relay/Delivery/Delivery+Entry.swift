@@ -34,16 +34,16 @@ extension Delivery {
         /// The time at which it expires: a wall clock that jumps ends nothing and keeps nothing.
         var deadline: MonotonicTime
         var attempts = 0
-        /// The time when the app last registered the token, in milliseconds since 1970; 0: not known, as for
+        /// The time when the app last registered the token; 0: not known, as for
         /// all from before the start.
-        var registeredAt: Int64 = 0
+        var registeredAt: UnixTime = 0
         /// The time before which it is not sent, so that not all come at once; 0: at any time.
         var notBefore: MonotonicTime = 0
         /// How often in a row the gateway gave it back unhandled.
         var returns = 0
-        /// The time that the deadline was made of while the clock was doubted (ms since 1970); `nil`: it was not.
+        /// The time that the deadline was made of while the clock was doubted; `nil`: it was not.
         /// The flags behind it share its last word: elsewhere an optional makes each entry larger.
-        var doubtedEnd: Int64?
+        var doubtedEnd: UnixTime?
         var isUrgent: Bool
         var whereabouts = Whereabouts.window
         var state = State.storing

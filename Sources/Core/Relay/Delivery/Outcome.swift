@@ -1,3 +1,4 @@
+import Clocks
 import Encodings
 
 /// The outcome of one attempt to hand a notification to its gateway.
@@ -10,10 +11,10 @@ package enum Outcome: Equatable, Sendable {
     /// The attempt is put off. The notification is tried again with back-off, no sooner than the gateway
     /// asked.
     case deferred(Deferral)
-    /// The device token is dead, since then (ms since 1970) if the gateway says when. Never retried.
+    /// The device token is dead, since then if the gateway says when. Never retried.
     ///
     /// `detail`: the gateway's own text, for the sender only: never logged.
-    case tokenDead(reason: String, since: Int64?, detail: String? = nil)
+    case tokenDead(reason: String, since: UnixTime?, detail: String? = nil)
     /// This notification can't be delivered, ever; `reason` is the gateway's word, `kind` its meaning for senders, `detail`
     /// as above.
     case refused(reason: String, kind: FailureKind = .other, detail: String? = nil)

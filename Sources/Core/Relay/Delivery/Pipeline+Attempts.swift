@@ -206,7 +206,7 @@ extension Pipeline {
             // A clock of theirs that is ahead must not keep it dead for longer.
             bury(
                 slot, .tokenDead(reason: .gateway(reason), detail: detail),
-                since: min(since ?? .max, now.unixMilliseconds), at: now)
+                since: min(since ?? .max, now.unix), at: now)
         case .blocked(let reason):
             tellIfHeld(slot, reason)
             let wish = Deferral(reason: reason, scope: .host)
@@ -268,7 +268,7 @@ extension Pipeline {
         writeDown(slot, notBefore: wallClock.steadyTime(ofMonotonic: due))
     }
 
-    private mutating func writeDown(_ slot: Int, notBefore: Int64) {
+    private mutating func writeDown(_ slot: Int, notBefore: UnixTime) {
         let entry = delivery.entries[slot]
         guard !hold(notBefore: notBefore, of: slot) else { return }
         commits.append(

@@ -1,6 +1,8 @@
+import Clocks
+
 /// How notifications leave the books.
 extension Pipeline {
-    mutating func bury(_ slot: Int, _ ending: Ending, since: Int64, at now: Instant) {
+    mutating func bury(_ slot: Int, _ ending: Ending, since: UnixTime, at now: Instant) {
         let token = delivery.entries[slot].token
         if let told = deadTokens.bury(token, since: since, at: now) {
             commits.append(.buryToken(token, told))

@@ -50,11 +50,12 @@ extension Pipeline {
     // MARK: At the start
 
     /// Returns the rest of a time that was asked for. However the wall clock was
-    /// set, it is no longer than what was asked for then. Both times are milliseconds since 1970.
-    private func rest(until end: Int64, since: Int64, at now: Instant) -> Duration {
-        let longest = end.subtractingReportingOverflow(since)
+    /// set, it is no longer than what was asked for then.
+    private func rest(until end: UnixTime, since: UnixTime, at now: Instant) -> Duration {
+        let longest = end.milliseconds.subtractingReportingOverflow(since.milliseconds)
         guard !longest.overflow else { return .zero }
-        let rest = end.subtractingReportingOverflow(wallClock.lateTime(at: now))
+        let rest = end.milliseconds.subtractingReportingOverflow(
+            wallClock.lateTime(at: now).milliseconds)
         return policy.obeyed(
             .milliseconds(min(longest.partialValue, rest.overflow ? .max : rest.partialValue)))
     }
@@ -79,8 +80,8 @@ extension Pipeline {
             let lane = lane(id)
             let paused = rest(until: record.pausedUntil, since: record.writtenAt, at: now)
             let asked = rest(until: record.askedUntil, since: record.writtenAt, at: now)
-            func monotonic(_ past: Int64) -> MonotonicTime {
-                let age = steady.subtractingReportingOverflow(past)
+            func monotonic(_ past: UnixTime) -> MonotonicTime {
+                let age = steady.milliseconds.subtractingReportingOverflow(past.milliseconds)
                 return time - .milliseconds(min(max(0, age.overflow ? 0 : age.partialValue), 1 << 40))
             }
             let pausedAt = monotonic(record.pausedAt)
@@ -97,7 +98,7 @@ extension Pipeline {
 
 extension Lane {
     /// Returns the record of the lane's state; `nil`: it is that of a new lane.
-    fileprivate func record(at time: MonotonicTime, steadyTime: (MonotonicTime) -> Int64) -> LaneRecord? {
+    fileprivate func record(at time: MonotonicTime, steadyTime: (MonotonicTime) -> UnixTime) -> LaneRecord? {
         guard block != nil || failures > 0 || askedUntil > time else { return nil }
         var pausedUntil = askedUntil
         if case .paused(let until) = condition { pausedUntil = until }

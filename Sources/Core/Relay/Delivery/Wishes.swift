@@ -1,14 +1,14 @@
 import Clocks
 
-/// A gateway's wish for one device: its `Retry-After`. Times are milliseconds since 1970.
+/// A gateway's wish for one device: its `Retry-After`.
 package struct DeviceWish: Equatable, Sendable {
     package let token: Digest
     package let lane: LaneID
     /// The time when the gateway asked.
-    package let since: Int64
-    package let until: Int64
+    package let since: UnixTime
+    package let until: UnixTime
 
-    package init(token: Digest, lane: LaneID, since: Int64, until: Int64) {
+    package init(token: Digest, lane: LaneID, since: UnixTime, until: UnixTime) {
         self.token = token
         self.lane = lane
         self.since = since

@@ -1,13 +1,13 @@
 import Clocks
 
-/// A gateway's statement that a device token is dead. Times are milliseconds since 1970.
+/// A gateway's statement that a device token is dead.
 package struct DeadToken: Equatable, Sendable {
     /// The time since when the token is dead, as the gateway says.
-    package let since: Int64
+    package let since: UnixTime
     /// The time at which the gateway last said so.
-    package let buriedAt: Int64
+    package let buriedAt: UnixTime
 
-    package init(since: Int64, buriedAt: Int64) {
+    package init(since: UnixTime, buriedAt: UnixTime) {
         self.since = since
         self.buriedAt = buriedAt
     }
@@ -39,7 +39,7 @@ struct DeadTokens: Sendable {
     mutating func restore(_ tokens: [Digest: DeadToken], at now: Instant) {
         let restored = tokens.mapValues { record in
             let nextTry = now.deadline(
-                record.buriedAt + DeadTokens.retryAfter.milliseconds,
+                record.buriedAt + DeadTokens.retryAfter,
                 within: DeadTokens.retryAfter.milliseconds)
             return Grave(record: record, nextTry: nextTry)
         }
@@ -48,14 +48,14 @@ struct DeadTokens: Sendable {
 
     /// Returns the time since when the token is dead; `nil` for one that isn't, and for one that is to be
     /// tried again.
-    func since(_ token: Digest, at now: Instant) -> Int64? {
+    func since(_ token: Digest, at now: Instant) -> UnixTime? {
         guard let grave = graves[token], now.monotonic < grave.nextTry else { return nil }
         return grave.record.since
     }
 
     /// Returns the time since when a token is dead, for a notification that is stored by now: of those that came together
     /// one goes through.
-    mutating func sinceUnlessTried(_ token: Digest, at now: Instant) -> Int64? {
+    mutating func sinceUnlessTried(_ token: Digest, at now: Instant) -> UnixTime? {
         guard !graves.isEmpty else { return nil }
         if let since = since(token, at: now) { return since }
         graves[token]?.nextTry = now.monotonic + DeadTokens.retryAfter
@@ -63,9 +63,9 @@ struct DeadTokens: Sendable {
     }
 
     /// Notes that a token is dead, and returns what to write down; `nil` when there is no room.
-    mutating func bury(_ token: Digest, since: Int64, at now: Instant) -> DeadToken? {
+    mutating func bury(_ token: Digest, since: UnixTime, at now: Instant) -> DeadToken? {
         guard graves[token] != nil || graves.count < DeadTokens.most else { return nil }
-        let record = DeadToken(since: since, buriedAt: now.unixMilliseconds)
+        let record = DeadToken(since: since, buriedAt: now.unix)
         graves[token] = Grave(
             record: record, nextTry: now.monotonic + DeadTokens.retryAfter)
         return record
@@ -79,10 +79,10 @@ struct DeadTokens: Sendable {
     }
 
     /// Forgets that a token was called dead before the app
-    /// registered it at this time (milliseconds since 1970).
+    /// registered it at this time.
     ///
     /// - Returns: Whether it had been called dead since an earlier time.
-    mutating func revive(_ token: Digest, registeredAt: Int64) -> Bool {
+    mutating func revive(_ token: Digest, registeredAt: UnixTime) -> Bool {
         guard let grave = graves[token], grave.record.since < registeredAt else { return false }
         return revive(token)
     }
@@ -92,7 +92,7 @@ struct DeadTokens: Sendable {
         if !graves.isEmpty { graves = graves.filter { !isLost($0.key) } }
     }
 
-    mutating func forget(buriedBefore: Int64) {
+    mutating func forget(buriedBefore: UnixTime) {
         graves = graves.filter { $0.value.record.buriedAt >= buriedBefore }
     }
 }

@@ -1,3 +1,5 @@
+import Clocks
+
 /// Which identities the outbox may know: of those that it knows it holds all, and of the others it takes one in a thousand
 /// for known, for each of its parts. Such a one is stored first, which costs two commits.
 ///
@@ -8,8 +10,8 @@ package struct IdentityFilter: Equatable, Sendable {
     private struct Part: Equatable, Sendable {
         private var words: [UInt64]
         private(set) var count = 0
-        /// Milliseconds since 1970; of the newest.
-        private(set) var acceptedAt = Int64.min
+        /// The time of the newest.
+        private(set) var acceptedAt = UnixTime.min
 
         init(capacity: Int) {
             words = Array(repeating: 0, count: capacity / Part.perBlock * Part.wordsOfBlock)
@@ -29,7 +31,7 @@ package struct IdentityFilter: Equatable, Sendable {
             return true
         }
 
-        mutating func insert(_ hash: UInt64, acceptedAt: Int64) {
+        mutating func insert(_ hash: UInt64, acceptedAt: UnixTime) {
             let start = start(hash)
             for word in 0..<Part.wordsOfBlock { words[start + word] |= Part.bits(hash, in: word) }
             count += 1
@@ -65,8 +67,8 @@ package struct IdentityFilter: Equatable, Sendable {
         return parts.contains { $0.mayHold(hash) }
     }
 
-    /// Adds an identity that was accepted at this time, in milliseconds since 1970.
-    package mutating func insert(_ identity: Digest, acceptedAt: Int64) {
+    /// Adds an identity that was accepted at this time.
+    package mutating func insert(_ identity: Digest, acceptedAt: UnixTime) {
         if parts.last?.isFull ?? true {
             let all = parts.reduce(0) { $0 + $1.count }
             if let first = parts.first, all - first.count >= IdentityFilter.mostInAll { parts.removeFirst() }
@@ -77,7 +79,7 @@ package struct IdentityFilter: Equatable, Sendable {
     }
 
     /// Lets go what the outbox lets go, as far as whole parts are that old.
-    mutating func forget(acceptedBefore: Int64) {
+    mutating func forget(acceptedBefore: UnixTime) {
         while parts.count > 1, parts[0].acceptedAt < acceptedBefore { parts.removeFirst() }
     }
 

@@ -1,3 +1,4 @@
+import Clocks
 import Encodings
 
 /// 16 bytes that name a notification towards the gateways: the same on every attempt, and for every submission that is
@@ -68,16 +69,14 @@ package final class Notification: Sendable {
     package let lane: LaneID
     package let deviceToken: DeviceToken
     package let content: Content
-    /// Milliseconds since 1970.
-    package let expiresAt: Int64
-    /// Milliseconds since 1970.
-    package let acceptedAt: Int64
+    package let expiresAt: UnixTime
+    package let acceptedAt: UnixTime
     /// The sender that brought it; `nil`: not known, as for all that were read from disk, or the node itself.
     package let sender: SenderID?
 
     package init(
         id: NotificationID, lane: LaneID, deviceToken: DeviceToken, content: Content,
-        expiresAt: Int64, acceptedAt: Int64, sender: SenderID? = nil
+        expiresAt: UnixTime, acceptedAt: UnixTime, sender: SenderID? = nil
     ) {
         self.id = id
         self.lane = lane
@@ -91,8 +90,8 @@ package final class Notification: Sendable {
     /// Makes a notification of Bisq's.
     package convenience init(
         id: NotificationID, lane: LaneID, deviceToken: DeviceToken, message: String,
-        isUrgent: Bool, hasSound: Bool, isMutableContent: Bool, isContentAvailable: Bool, expiresAt: Int64,
-        acceptedAt: Int64
+        isUrgent: Bool, hasSound: Bool, isMutableContent: Bool, isContentAvailable: Bool, expiresAt: UnixTime,
+        acceptedAt: UnixTime
     ) {
         self.init(
             id: id, lane: lane, deviceToken: deviceToken,

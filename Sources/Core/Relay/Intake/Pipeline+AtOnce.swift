@@ -199,7 +199,7 @@ extension Pipeline {
     ///
     /// - Returns: True if the notification is not stored yet; sender
     ///   and outbox are then updated after the commit.
-    mutating func hold(_ reason: String? = nil, notBefore: Int64? = nil, of slot: Int) -> Bool {
+    mutating func hold(_ reason: String? = nil, notBefore: UnixTime? = nil, of slot: Int) -> Bool {
         let entry = delivery.entries[slot]
         switch entry.writing {
         case .first: return false
@@ -239,14 +239,14 @@ extension Pipeline {
         effects.append(.ended(end(of: slot, .delivered)))
         effects.append(
             .neverStored(door: one.door, after: now.monotonic - entry.submittedAt))
-        remember(one.digests, acceptedAt: entry.body?.acceptedAt ?? now.unixMilliseconds, at: now)
+        remember(one.digests, acceptedAt: entry.body?.acceptedAt ?? now.unix, at: now)
         tell(one.reply, .ended(.delivered), isLast: true)
         senders.leave(one.reply)
         leave(slot)
     }
 
     /// Notes an identity to be written with the next commit, or soon with others.
-    private mutating func remember(_ digests: SubmissionDigests, acceptedAt: Int64, at now: Instant) {
+    private mutating func remember(_ digests: SubmissionDigests, acceptedAt: UnixTime, at now: Instant) {
         commits.remember(digests, acceptedAt: acceptedAt)
         let time = now.monotonic
         if isStopping || commits.unwritten >= Pipeline.unwrittenPerCommit {

@@ -1,3 +1,4 @@
+import Clocks
 import Encodings
 
 /// The recipient of a submission: its app, host and device token, checked.
@@ -28,11 +29,11 @@ package struct Submission: Equatable, Sendable {
     package var content: Content
     /// Bytes of a prepared push that the gateway counts against its limit; `nil`: those of its body.
     package var payloadSize: Int?
-    /// Milliseconds since 1970; 0: the node's default.
-    package var expiresAt: Int64
-    /// The time when the app last registered this token, by the node's clock, in milliseconds since 1970;
+    /// The end of its life; 0: the node's default.
+    package var expiresAt: UnixTime
+    /// The time when the app last registered this token, by the node's clock;
     /// `nil` where the door keeps no registrations. A token that was called dead before then is alive.
-    package var registeredAt: Int64?
+    package var registeredAt: UnixTime?
     /// The number of relays that have handed the notification on before it came here.
     package var hops = 0
     /// Whether the sender comes once only: what is refused is refused at once.
@@ -51,7 +52,7 @@ package struct Submission: Equatable, Sendable {
 
     package init(
         uid: String? = nil, platform: Platform?, app: String = "", deviceToken: String, content: Content,
-        payloadSize: Int? = nil, expiresAt: Int64 = 0, registeredAt: Int64? = nil
+        payloadSize: Int? = nil, expiresAt: UnixTime = 0, registeredAt: UnixTime? = nil
     ) {
         self.uid = uid
         self.platform = platform
@@ -67,7 +68,7 @@ package struct Submission: Equatable, Sendable {
     package init(
         uid: String? = nil, platform: Platform?, app: String = "", deviceToken: String, message: String,
         isUrgent: Bool = false, hasSound: Bool = false, isMutableContent: Bool = false,
-        isContentAvailable: Bool = false, expiresAt: Int64 = 0
+        isContentAvailable: Bool = false, expiresAt: UnixTime = 0
     ) {
         self.init(
             uid: uid, platform: platform, app: app, deviceToken: deviceToken,

@@ -1,3 +1,4 @@
+import Clocks
 import Encodings
 
 /// Checks a submission against the configured apps and their services' rules, in a fixed order; the first failure names
@@ -22,7 +23,7 @@ package struct Validator: Sendable {
     private let defaultIOS: String
     private let defaultAndroid: String
     /// The lifetime of a notification whose sender names none, in milliseconds.
-    private let defaultLifetime: Int64
+    private let defaultLifetime: Duration
     package var phoneBook = PhoneBook()
 
     package init(
@@ -44,7 +45,7 @@ package struct Validator: Sendable {
             DeviceToken.ofNobody + apps.flatMap { app in Platform.allCases.map(app.service.nobody(on:)) })
         self.defaultIOS = defaultIOS
         self.defaultAndroid = defaultAndroid
-        self.defaultLifetime = defaultLifetime.milliseconds
+        self.defaultLifetime = defaultLifetime
     }
 
     /// Makes the first two checks, platform with app and device token, and returns who is to get the
@@ -159,8 +160,8 @@ package struct Validator: Sendable {
             id: id, lane: recipient.lane, deviceToken: recipient.deviceToken,
             content: submission.content,
             expiresAt: submission.expiresAt == 0
-                ? now.unixMilliseconds + defaultLifetime : submission.expiresAt,
-            acceptedAt: now.unixMilliseconds, sender: submission.sender)
+                ? now.unix + defaultLifetime : submission.expiresAt,
+            acceptedAt: now.unix, sender: submission.sender)
         switch submission.content {
         case .bisq(let content):
             guard let platform = submission.platform,
@@ -174,8 +175,8 @@ package struct Validator: Sendable {
         guard submission.payloadSize ?? payloadSize <= app.service.payloadLimit else {
             throw .messageTooLarge
         }
-        guard notification.expiresAt > now.unixMilliseconds,
-            notification.expiresAt <= now.unixMilliseconds + Validator.longestMilliseconds
+        guard notification.expiresAt > now.unix,
+            notification.expiresAt <= now.unix + .milliseconds(Validator.longestMilliseconds)
         else { throw .badExpiry }
         return notification
     }

@@ -1,3 +1,4 @@
+import Clocks
 import Encodings
 
 /// One device of one user of a self-hosted Bitwarden server.
@@ -33,10 +34,10 @@ package struct BitwardenDevice: Equatable, Sendable {
     package struct Phone: Equatable, Sendable {
         package let type: Int
         package let pushToken: String
-        /// The time when the phone was last registered, by whichever of its users; milliseconds since 1970.
-        package var registeredAt: Int64
+        /// The time when the phone was last registered, by whichever of its users.
+        package var registeredAt: UnixTime
 
-        package init(type: Int, pushToken: String, registeredAt: Int64) {
+        package init(type: Int, pushToken: String, registeredAt: UnixTime) {
             self.type = type
             self.pushToken = pushToken
             self.registeredAt = registeredAt

@@ -1,3 +1,4 @@
+import Clocks
 import Encodings
 
 /// An account for a door that asks for a name and a key, as the operator made them: what the store keeps of
@@ -7,10 +8,9 @@ package struct Installation: Equatable, Sendable {
     /// Keyed: the key itself is not kept.
     package let keyDigest: Digest
     package let isEnabled: Bool
-    /// Milliseconds since 1970.
-    package let addedAt: Int64
+    package let addedAt: UnixTime
 
-    package init(id: String, keyDigest: Digest, isEnabled: Bool = true, addedAt: Int64) {
+    package init(id: String, keyDigest: Digest, isEnabled: Bool = true, addedAt: UnixTime) {
         self.id = id
         self.keyDigest = keyDigest
         self.isEnabled = isEnabled

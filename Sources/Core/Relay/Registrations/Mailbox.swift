@@ -1,3 +1,4 @@
+import Clocks
 import Encodings
 
 /// A place where notifications lie until their phones fetch them: what the store keeps of one, beside its messages.
@@ -86,10 +87,8 @@ package struct MailboxMessage: Equatable, Sendable {
     /// The number of a message; a later one has a higher number, also after a restart. 0: not stored yet.
     package let number: Int64
     package let id: String
-    /// Milliseconds since 1970.
-    package let acceptedAt: Int64
-    /// Milliseconds since 1970.
-    package let expiresAt: Int64
+    package let acceptedAt: UnixTime
+    package let expiresAt: UnixTime
     package let isUrgent: Bool
     /// The text as the sender encrypted it; of one that was published, as the endpoint sealed it.
     package let text: String
@@ -101,7 +100,8 @@ package struct MailboxMessage: Equatable, Sendable {
     package let delayedBy: Digest?
 
     package init(
-        number: Int64 = 0, id: String, acceptedAt: Int64, expiresAt: Int64, isUrgent: Bool, text: String,
+        number: Int64 = 0, id: String, acceptedAt: UnixTime, expiresAt: UnixTime, isUrgent: Bool,
+        text: String,
         replaces: String? = nil, isPublished: Bool = false, delayedBy: Digest? = nil
     ) {
         self.number = number

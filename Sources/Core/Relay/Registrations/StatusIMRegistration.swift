@@ -1,3 +1,5 @@
+import Clocks
+
 /// The registrations that the door for Status' clients keeps of phones.
 package enum StatusIMRegistration {
     /// One installation of one client.
@@ -43,12 +45,11 @@ package enum StatusIMRegistration {
     /// A phone that can be pushed to.
     package struct Phone: Sendable {
         package let registration: [UInt8]
-        /// Milliseconds since 1970.
-        package let registeredAt: Int64
+        package let registeredAt: UnixTime
         /// The time when a push was last delivered, at most a day too early; 0: never.
-        package let usedAt: Int64
+        package let usedAt: UnixTime
 
-        package init(registration: [UInt8], registeredAt: Int64, usedAt: Int64) {
+        package init(registration: [UInt8], registeredAt: UnixTime, usedAt: UnixTime) {
             self.registration = registration
             self.registeredAt = registeredAt
             self.usedAt = usedAt

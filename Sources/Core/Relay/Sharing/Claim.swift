@@ -1,3 +1,5 @@
+import Clocks
+
 /// Asks the outbox for notifications of its backlog.
 package struct Claim: Equatable, Sendable {
     package enum Kind: Equatable, Sendable {
@@ -10,25 +12,32 @@ package struct Claim: Equatable, Sendable {
     }
 
     package let kind: Kind
-    /// Milliseconds since 1970, by a clock that is not set while the node runs.
-    package let time: Int64
+    /// The present by a clock that is not set while the node runs.
+    package let time: UnixTime
     /// The highest sequence number that is asked for.
     package let last: Int64
     package let limit: Int
 
-    package init(_ kind: Kind, at time: Int64, last: Int64, limit: Int) {
+    package init(_ kind: Kind, at time: UnixTime, last: Int64, limit: Int) {
         self.kind = kind
         self.time = time
         self.last = last
         self.limit = limit
     }
 
-    /// A time after all others, in milliseconds since 1970: such a claim takes notifications whether they are due or not.
-    static let anyTime = Int64.max / 2
+    /// A time after all others: such a claim takes notifications whether they are due or not.
+    static let anyTime = UnixTime(milliseconds: .max / 2)
 
     /// The longest time, in milliseconds, for which a notification is put off. A later time was written by a clock that was
     /// wrong.
     package static let longestWait: Int64 = 86_400_000 + 60_000
+
+    /// The times until which the notifications are put off that the claim takes, without the start and with the end: those
+    /// that are over, and those that a wrong clock has written.
+    package var spared: [(start: UnixTime, end: UnixTime)] {
+        let latest = time.milliseconds.addingReportingOverflow(Claim.longestWait).partialValue
+        return [(0, time), (UnixTime(milliseconds: latest), .max)]
+    }
 }
 
 /// The rows that a ``Claim`` brought.
@@ -44,12 +53,12 @@ package struct Claimed: Equatable, Sendable {
     }
 
     package var rows: [Row]
-    /// The time when the next one of the lane is due that was put off (ms since 1970); `nil`: there is none.
-    package var nextDue: Int64?
+    /// The time when the next one of the lane is due that was put off; `nil`: there is none.
+    package var nextDue: UnixTime?
     /// Whether nothing was claimed, since something has arrived that the node has not been told: it would be counted twice.
     package var isEarly: Bool
 
-    package init(_ rows: [Row] = [], nextDue: Int64? = nil, isEarly: Bool = false) {
+    package init(_ rows: [Row] = [], nextDue: UnixTime? = nil, isEarly: Bool = false) {
         self.rows = rows
         self.nextDue = nextDue
         self.isEarly = isEarly
@@ -61,12 +70,12 @@ package struct LaneBacklog: Equatable, Sendable {
     package let lane: LaneID
     package let waiting: Int
     package let bytes: Int
-    /// Milliseconds since 1970, of about the oldest.
-    package let oldestAcceptedAt: Int64
+    /// The time of about the oldest.
+    package let oldestAcceptedAt: UnixTime
     /// The device that all of them are for; `nil`: there may be several.
     package let device: Digest?
 
-    package init(lane: LaneID, waiting: Int, bytes: Int, oldestAcceptedAt: Int64, device: Digest? = nil) {
+    package init(lane: LaneID, waiting: Int, bytes: Int, oldestAcceptedAt: UnixTime, device: Digest? = nil) {
         self.lane = lane
         self.device = device
         self.waiting = waiting

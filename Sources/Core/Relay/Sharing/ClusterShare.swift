@@ -104,7 +104,7 @@ struct ClusterShare: Sendable {
         guard let asking = ownership else { return nil }
         let age = asking.oldestSubmittedAt.map { max(.zero, now.monotonic - $0).milliseconds }
         let figures = NodeFigures(
-            waiting: waiting, bytes: bytes, oldestAcceptedAt: age.map { now.unixMilliseconds - $0 })
+            waiting: waiting, bytes: bytes, oldestAcceptedAt: age.map { now.unix - .milliseconds($0) })
         return ownership?.ask(
             figures, unseen: unseen.map(asking.blind.intersection) ?? .all, where: isAwaited)
     }

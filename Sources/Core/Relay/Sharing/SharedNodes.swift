@@ -1,3 +1,4 @@
+import Clocks
 import Encodings
 
 /// The figures that a node of a shared store gives the others of itself, with each of its commits.
@@ -6,10 +7,10 @@ package struct NodeFigures: Equatable, Sendable {
     package var waiting = 0
     /// Bytes of the notifications that wait.
     package var bytes = 0
-    /// Milliseconds since 1970; `nil`: nothing waits, or it is not known.
-    package var oldestAcceptedAt: Int64?
+    /// The time at which the oldest was accepted; `nil`: nothing waits, or it is not known.
+    package var oldestAcceptedAt: UnixTime?
 
-    package init(waiting: Int = 0, bytes: Int = 0, oldestAcceptedAt: Int64? = nil) {
+    package init(waiting: Int = 0, bytes: Int = 0, oldestAcceptedAt: UnixTime? = nil) {
         self.waiting = waiting
         self.bytes = bytes
         self.oldestAcceptedAt = oldestAcceptedAt

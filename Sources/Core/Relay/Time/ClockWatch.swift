@@ -1,13 +1,13 @@
 import Clocks
 
-/// The knowledge about the wall clock that outlives the process. Times are milliseconds since 1970.
+/// The knowledge about the wall clock that outlives the process.
 package struct ClockRecord: Equatable, Sendable {
     /// The last time at which the clock was trusted.
-    package var trusted: Int64
+    package var trusted: UnixTime
     /// The time when the clock was set last; `nil`: never that is known of.
-    package var setAt: Int64?
+    package var setAt: UnixTime?
 
-    package init(trusted: Int64, setAt: Int64? = nil) {
+    package init(trusted: UnixTime, setAt: UnixTime? = nil) {
         self.trusted = trusted
         self.setAt = setAt
     }
@@ -15,13 +15,13 @@ package struct ClockRecord: Equatable, Sendable {
 
 /// The time according to somebody who knows it.
 package struct ToldTime: Equatable, Sendable {
-    /// The time that it was at least, in milliseconds since 1970.
-    package var unixMilliseconds: Int64
+    /// The time that it was at least.
+    package var unix: UnixTime
     /// The time when that was said.
     package var monotonic: MonotonicTime
 
-    package init(unixMilliseconds: Int64, monotonic: MonotonicTime) {
-        self.unixMilliseconds = unixMilliseconds
+    package init(unix: UnixTime, monotonic: MonotonicTime) {
+        self.unix = unix
         self.monotonic = monotonic
     }
 }
@@ -59,10 +59,10 @@ struct ClockWatch {
         standsSince = now
         trustedOffset = offset
         guard let last else { return }
-        let before = last.trusted.subtractingReportingOverflow(now.nanoseconds / 1_000_000)
+        let before = last.trusted.milliseconds.subtractingReportingOverflow(now.nanoseconds / 1_000_000)
         if !before.overflow { trustedOffset = before.partialValue }
         setAt = last.setAt.map {
-            let ago = last.trusted.subtractingReportingOverflow($0)
+            let ago = last.trusted.milliseconds.subtractingReportingOverflow($0.milliseconds)
             return now - .milliseconds(min(max(0, ago.overflow ? 0 : ago.partialValue), 1 << 40))
         }
         trustIfNear()
@@ -93,7 +93,8 @@ struct ClockWatch {
 
     /// Takes word from somebody that it is at least so late. A clock that is about so late is trusted.
     mutating func hear(_ told: ToldTime) {
-        let least = told.unixMilliseconds.subtractingReportingOverflow(told.monotonic.nanoseconds / 1_000_000)
+        let least = told.unix.milliseconds.subtractingReportingOverflow(
+            told.monotonic.nanoseconds / 1_000_000)
         guard isDoubted, !least.overflow, least.partialValue > trustedOffset else { return }
         trustedOffset = min(least.partialValue, offset)
         trustIfNear()
@@ -105,9 +106,9 @@ struct ClockWatch {
     }
 
     func record(at now: MonotonicTime) -> ClockRecord {
-        let trusted = now.nanoseconds / 1_000_000 + trustedOffset
+        let trusted = UnixTime(milliseconds: now.nanoseconds / 1_000_000 + trustedOffset)
         // One that is neither trusted nor put right may be put right while no process sees it.
         guard isNear else { return ClockRecord(trusted: trusted, setAt: trusted) }
-        return ClockRecord(trusted: trusted, setAt: setAt.map { trusted - (now - $0).milliseconds })
+        return ClockRecord(trusted: trusted, setAt: setAt.map { trusted - (now - $0) })
     }
 }

@@ -37,7 +37,7 @@ extension Pipeline {
     /// it doesn't wait. While the clock is doubted, what it calls expired is neither ended nor
     /// sent: to its gateway it would have no time left.
     func waitsForClock(_ notification: Notification, at now: Instant) -> MonotonicTime? {
-        guard wallClock.isDoubted, notification.expiresAt <= now.unixMilliseconds else { return nil }
+        guard wallClock.isDoubted, notification.expiresAt <= now.unix else { return nil }
         return now.monotonic + Pipeline.housekeepingInterval
     }
 }

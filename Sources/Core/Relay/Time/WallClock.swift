@@ -38,30 +38,33 @@ struct WallClock: Sendable {
 
     // MARK: Times
 
-    /// Returns milliseconds since 1970 by a clock that nobody sets while the node runs.
-    func steadyTime(at now: Instant) -> Int64 { now.monotonic.nanoseconds / 1_000_000 + steadyOffset }
-
-    /// Returns the steady time of a moment, in milliseconds since 1970, no earlier than the moment.
-    func steadyTime(ofMonotonic time: MonotonicTime) -> Int64 {
-        let milliseconds = time.nanoseconds / 1_000_000 + (time.nanoseconds % 1_000_000 > 0 ? 1 : 0)
-        let (steady, isOverflow) = milliseconds.addingReportingOverflow(steadyOffset)
-        return isOverflow ? .max : steady
+    /// Returns the time by a clock that nobody sets while the node runs.
+    func steadyTime(at now: Instant) -> UnixTime {
+        UnixTime(milliseconds: now.monotonic.nanoseconds / 1_000_000 + steadyOffset)
     }
 
-    func monotonicTime(ofSteady time: Int64, at now: Instant) -> MonotonicTime {
-        Instant(unixMilliseconds: steadyTime(at: now), monotonic: now.monotonic)
+    /// Returns the steady time of a moment, no earlier than the moment.
+    func steadyTime(ofMonotonic time: MonotonicTime) -> UnixTime {
+        let milliseconds = time.nanoseconds / 1_000_000 + (time.nanoseconds % 1_000_000 > 0 ? 1 : 0)
+        let (steady, isOverflow) = milliseconds.addingReportingOverflow(steadyOffset)
+        return isOverflow ? .max : UnixTime(milliseconds: steady)
+    }
+
+    func monotonicTime(ofSteady time: UnixTime, at now: Instant) -> MonotonicTime {
+        Instant(unix: steadyTime(at: now), monotonic: now.monotonic)
             .deadline(time, within: Claim.longestWait)
     }
 
     /// Returns the present by a clock that is behind all that the wall clock has been
     /// since the start, and behind the time at which it was trusted last if it is
     /// doubted: by this clock nothing expires too early.
-    func lateTime(at now: Instant) -> Int64 {
-        now.monotonic.nanoseconds / 1_000_000 + min(leastOffset, steadyOffset, doubtOffset ?? .max)
+    func lateTime(at now: Instant) -> UnixTime {
+        let offset = min(leastOffset, steadyOffset, doubtOffset ?? .max)
+        return UnixTime(milliseconds: now.monotonic.nanoseconds / 1_000_000 + offset)
     }
 
     func lateInstant(at now: Instant) -> Instant {
-        Instant(unixMilliseconds: lateTime(at: now), monotonic: now.monotonic)
+        Instant(unix: lateTime(at: now), monotonic: now.monotonic)
     }
 
     // MARK: Doubt
@@ -97,5 +100,5 @@ struct WallClock: Sendable {
 
 extension Instant {
     /// Milliseconds of the wall clock less those of the monotonic one.
-    var offset: Int64 { unixMilliseconds - monotonic.nanoseconds / 1_000_000 }
+    var offset: Int64 { unix.milliseconds - monotonic.nanoseconds / 1_000_000 }
 }

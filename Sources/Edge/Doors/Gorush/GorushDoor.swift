@@ -1,3 +1,4 @@
+import Clocks
 import Crypto
 import Dispatching
 import Encodings
@@ -204,11 +205,12 @@ package final class GorushDoor: HTTPDoor {
 
     /// Returns the time at which a notification expires, in milliseconds since 1970. A time that has passed
     /// means that it is tried for a minute; gorush would try once.
-    private func expiry(_ notification: GorushNotification) -> Int64 {
+    private func expiry(_ notification: GorushNotification) -> UnixTime {
         guard let seconds = notification.apple.expiration, seconds > 0 else { return 0 }
-        let now = EventLoop.unixMilliseconds
-        let latest = now + Validator.longestLifetime.milliseconds
-        return seconds >= latest / 1000 ? latest : max(seconds * 1000, now + 60_000)
+        let now = EventLoop.unixTime
+        let latest = now + Validator.longestLifetime
+        guard seconds < latest.milliseconds / 1000 else { return latest }
+        return max(UnixTime(milliseconds: seconds * 1000), now + .seconds(60))
     }
 }
 

@@ -1,3 +1,4 @@
+import Clocks
 import Encodings
 import HTTP1
 import JSONCoding
@@ -96,9 +97,10 @@ extension MailboxDoor {
         text.publisher = publisher.name
         try countPublished(in: mailbox.number)
         guard let sealed = digests.seal(text, id: id, topic: topic) else { throw .storeFailed }
-        let time = text.due ?? now
+        let time = UnixTime(milliseconds: text.due ?? now)
         let message = MailboxMessage(
-            id: id, acceptedAt: time, expiresAt: time + PublishedText.life, isUrgent: text.priority > 3,
+            id: id, acceptedAt: time, expiresAt: time + .milliseconds(PublishedText.life),
+            isUrgent: text.priority > 3,
             text: sealed,
             replaces: digests.sequence(text.name(id: id), of: publisher.name, in: topic), isPublished: true,
             delayedBy: text.due.map { _ in publisher.token })
@@ -107,7 +109,7 @@ extension MailboxDoor {
             do throws(OutboxError) {
                 switch try await put(message, atAddress: address, keeping: nil) {
                 case .stored:
-                    if message.delayedBy != nil { delays.note(time) }
+                    if message.delayedBy != nil { delays.note(time.milliseconds) }
                     live.answer(.mailbox(line.json + [UInt8(ascii: "\n")]))
                 case .full: refuse(message.delayedBy == nil ? .tooLarge : .tooManyDelayed, over: live)
                 case .noSuchMailbox: refuse(.forbidden, over: live)

@@ -1,3 +1,4 @@
+import Clocks
 import Encodings
 import HTTP1
 import JSONCoding
@@ -58,11 +59,11 @@ extension MailboxDoor {
         answer: @escaping @EventLoop (MailboxLine) -> HTTPResponse
     ) throws(MailboxFault) {
         try countPush(to: topic)
-        let now = EventLoop.unixMilliseconds
+        let now = EventLoop.unixTime
         let message = MailboxMessage(
             id: MailboxDoor.newID(), acceptedAt: now,
             // What is for those who are there now has a moment for its way through the store.
-            expiresAt: now + max(push.life, 5) * 1000, isUrgent: push.isUrgent, text: Base64.encode(body),
+            expiresAt: now + .seconds(max(push.life, 5)), isUrgent: push.isUrgent, text: Base64.encode(body),
             replaces: push.replaces)
         Task {
             do throws(OutboxError) {

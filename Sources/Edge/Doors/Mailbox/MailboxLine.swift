@@ -40,8 +40,8 @@ struct MailboxLine {
     }
 
     init(_ message: MailboxMessage, topic: String, showing show: Mailbox.Show) {
-        self.init(.message, id: message.id, topic: topic, time: message.acceptedAt / 1000)
-        expires = message.expiresAt / 1000
+        self.init(.message, id: message.id, topic: topic, time: message.acceptedAt.milliseconds / 1000)
+        expires = message.expiresAt.milliseconds / 1000
         priority = message.isUrgent ? 4 : 3
         if let notice = MailboxLine.notice(message.text) {
             (title, self.message) = notice
@@ -62,8 +62,10 @@ struct MailboxLine {
     ///   - text: The message's text; `nil`: somebody has changed it in the store.
     ///   - isAnswer: Whether the line is the answer to the publisher.
     init(published message: MailboxMessage, _ text: PublishedText?, topic: String, isAnswer: Bool = false) {
-        self.init(text?.event ?? .message, id: message.id, topic: topic, time: message.acceptedAt / 1000)
-        expires = message.expiresAt / 1000
+        self.init(
+            text?.event ?? .message, id: message.id, topic: topic,
+            time: message.acceptedAt.milliseconds / 1000)
+        expires = message.expiresAt.milliseconds / 1000
         guard let text else {
             title = nil
             self.message = "A text was published here, and changed in the node's store."

@@ -1,3 +1,4 @@
+import Clocks
 import Encodings
 import Relay
 import Wire
@@ -8,7 +9,8 @@ extension Submission {
             uid: request.uid, platform: request.platform, app: request.app,
             deviceToken: request.deviceToken, message: request.message, isUrgent: request.isUrgent,
             hasSound: request.hasSound, isMutableContent: request.isMutableContent,
-            isContentAvailable: request.isContentAvailable, expiresAt: request.expiresAt)
+            isContentAvailable: request.isContentAvailable,
+            expiresAt: UnixTime(milliseconds: request.expiresAt))
         hops = Int(request.hops)
     }
 }

@@ -1,3 +1,4 @@
+import Clocks
 import Crypto
 import Encodings
 import JSONCoding
@@ -60,11 +61,11 @@ package struct StatusIMTarget: Equatable, Sendable {
     /// The version of the registration, so that only this one is forgotten when its device token proves dead.
     let version: UInt64
     /// Milliseconds since 1970.
-    let registeredAt: Int64
-    let usedAt: Int64
+    let registeredAt: UnixTime
+    let usedAt: UnixTime
 
     /// Makes the target of a registration; `nil` for a type of token that is neither Apple's nor Google's.
-    init?(_ registration: Registration, registeredAt: Int64, usedAt: Int64 = 0) {
+    init?(_ registration: Registration, registeredAt: UnixTime, usedAt: UnixTime = 0) {
         guard let tokenType = Registration.TokenType(rawValue: registration.tokenType) else { return nil }
         self.tokenType = tokenType
         deviceToken = registration.deviceToken

@@ -1,3 +1,4 @@
+import Clocks
 import Crypto
 import Dispatching
 import Logging
@@ -327,9 +328,9 @@ package final class StatusIMServer {
 
     /// Notes once a day that a phone is pushed to: such a phone keeps its place.
     private func noteUse(of key: StatusIMRegistration.Key, _ target: StatusIMTarget) {
-        let now = EventLoop.unixMilliseconds
-        guard now - target.usedAt > Duration.seconds(86_400).milliseconds else { return }
-        Task { try? await registrations.noteUse(of: key, at: now) }
+        let now = EventLoop.unixTime
+        guard now - target.usedAt > .seconds(86_400) else { return }
+        Task { try? await registrations.noteUse(of: key, at: now.milliseconds) }
     }
 
     /// Forgets a registration whose device token is dead: the next sender hears that nobody is registered.

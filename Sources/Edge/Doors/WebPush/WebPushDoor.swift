@@ -67,7 +67,7 @@ package final class WebPushDoor: HTTPDoor {
             if case .aesgcm(let key, _) = message.encoding, !P256.isPoint(key) { throw .badKey }
             guard
                 let read = WebPushSubmission.make(
-                    message, to: route, query: request.query, settings, now: EventLoop.unixMilliseconds)
+                    message, to: route, query: request.query, settings, now: EventLoop.unixTime)
             else {
                 return respond(WebPushReceipt.response(to: .refused(.unknownApp), on: route))
             }

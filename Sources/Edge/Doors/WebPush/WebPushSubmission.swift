@@ -1,26 +1,26 @@
+import Clocks
 import Encodings
 import Relay
 
 /// Makes submissions of messages.
 enum WebPushSubmission {
     /// The time for which a message is tried that is to arrive at once or never (TTL 0), in milliseconds.
-    static let shortestLife: Int64 = 30_000
+    static let shortestLife = Duration.seconds(30)
 
     /// Makes the submission of a message; `nil` when the operator has named no app for this form.
     ///
     /// - Parameters:
     ///   - query: The query as sent.
-    ///   - now: Milliseconds since 1970.
     static func make(
         _ message: WebPushMessage, to route: WebPushRoute, query: String?, _ settings: WebPushSettings,
-        now: Int64
+        now: UnixTime
     ) -> Submission? {
         var expiry = PreparedPush.Expiry.unsaid
-        var expiresAt: Int64 = 0
+        var expiresAt: UnixTime = 0
         if let seconds = message.timeToLive {
             expiry = seconds == 0 ? .atOnce : .withNotification
             let longest = Validator.longestLifetime.milliseconds / 1000
-            expiresAt = now + (seconds == 0 ? shortestLife : min(Int64(seconds), longest) * 1000)
+            expiresAt = now + (seconds == 0 ? shortestLife : .seconds(min(Int64(seconds), longest)))
         }
         let platform: Platform
         let app: String
@@ -53,14 +53,15 @@ enum WebPushSubmission {
     }
 
     /// Returns the push as toot-relay would send it.
-    private static func withoutIDs(_ push: PreparedPush, _ message: WebPushMessage, now: Int64)
+    private static func withoutIDs(_ push: PreparedPush, _ message: WebPushMessage, now: UnixTime)
         -> PreparedPush
     {
         var fields = [PreparedPush.Field("apns-push-type", "alert")]
         fields.append(.init("apns-priority", message.isUrgent ? "10" : "5"))
         if let seconds = message.timeToLive {
             let longest = Validator.longestLifetime.milliseconds / 1000
-            fields.append(.init("apns-expiration", String(now / 1000 + min(Int64(seconds), longest))))
+            fields.append(
+                .init("apns-expiration", String(now.milliseconds / 1000 + min(Int64(seconds), longest))))
         }
         if let topic = message.topic { fields.append(.init("apns-collapse-id", topic)) }
         return PreparedPush(exactly: push.body, fields: fields, isUrgent: message.isUrgent)

@@ -1,3 +1,4 @@
+import Clocks
 import Encodings
 import JSONCoding
 import Relay
@@ -16,7 +17,9 @@ enum APNsAnswer {
         let body = try? JSON(answer.body)
         guard let reason = GatewayAnswer.word(body?["reason"]?.string) else { return byStatus(answer) }
         if topicFaults.contains(reason), hasOwnTopic() { return .refused(reason) }
-        return verdict(answer, reason: reason, since: body?["timestamp"]?.integer, isProven: isProven)
+        return verdict(
+            answer, reason: reason, since: body?["timestamp"]?.integer.map { UnixTime(milliseconds: $0) },
+            isProven: isProven)
     }
 
     private static let topicFaults = ["TopicDisallowed", "BadTopic", "MissingTopic"]
@@ -32,7 +35,7 @@ enum APNsAnswer {
 
     /// Returns the meaning of a word that came as an answer's `reason`.
     private static func verdict(
-        _ answer: GatewayAnswer, reason: String, since: Int64?, isProven: Bool
+        _ answer: GatewayAnswer, reason: String, since: UnixTime?, isProven: Bool
     ) -> Verdict {
         switch reason {
         // The environment may be the wrong one, so the token isn't called dead.
@@ -62,7 +65,7 @@ enum APNsAnswer {
 
     /// Returns the verdict on a word that Apple's page doesn't have (yet): the status says what kind of
     /// answer it is.
-    private static func unknown(_ answer: GatewayAnswer, reason: String, since: Int64?) -> Verdict {
+    private static func unknown(_ answer: GatewayAnswer, reason: String, since: UnixTime?) -> Verdict {
         switch answer.status {
         case 401, 403: .blocked(reason)
         case 410: dead(reason, since: since)
@@ -83,8 +86,8 @@ enum APNsAnswer {
         }
     }
 
-    private static func dead(_ reason: String, since: Int64?) -> Verdict {
-        let time = since.flatMap(UTCTime.text)
+    private static func dead(_ reason: String, since: UnixTime?) -> Verdict {
+        let time = since.flatMap { UTCTime.text($0.milliseconds) }
         return Verdict(
             outcome: .tokenDead(reason: reason, since: since, detail: time.map(Ending.detail(deadSince:))))
     }

@@ -1,3 +1,4 @@
+import Clocks
 import Encodings
 import HTTP2
 import Relay
@@ -56,7 +57,7 @@ struct APNsHeads {
             // The core lets none through.
             case .members: isAlert = false
             }
-            let expiresAt: Int64? =
+            let expiresAt: UnixTime? =
                 switch push.expiry {
                 case .withNotification: notification.expiresAt
                 case .atOnce: notification.acceptedAt
@@ -80,8 +81,8 @@ struct APNsHeads {
         head.add(common)
     }
 
-    private mutating func add(_ notification: Notification, expiresAt: Int64?, collapseID: String?) {
-        if let expiresAt { head.add("apns-expiration", String(expiresAt / 1000), .verbatim) }
+    private mutating func add(_ notification: Notification, expiresAt: UnixTime?, collapseID: String?) {
+        if let expiresAt { head.add("apns-expiration", String(expiresAt.milliseconds / 1000), .verbatim) }
         let id = notification.id.uuidText
         head.add("apns-id", id.span, .verbatim)
         if let collapseID {

@@ -33,7 +33,7 @@ struct ProviderTokenLife: Equatable, Sendable {
 
     private func isClockSet(since signedAt: Instant, at now: Instant) -> Bool {
         let age = now.monotonic - signedAt.monotonic
-        let wallAge = Duration.milliseconds(now.unixMilliseconds - signedAt.unixMilliseconds)
+        let wallAge = now.unix - signedAt.unix
         return max(wallAge - age, age - wallAge) >= ProviderTokenLife.clockStep
     }
 

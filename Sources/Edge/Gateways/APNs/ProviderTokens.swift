@@ -19,7 +19,7 @@ final class ProviderTokens {
     func current() throws(CryptoError) -> (authorization: String, generation: Int) {
         let now = Instant.now
         if life.isDue(at: now) {
-            authorization = "bearer \(try key.token(now: now.unixMilliseconds / 1000))"
+            authorization = "bearer \(try key.token(now: now.unix.milliseconds / 1000))"
             life.signed(at: now)
         }
         return (authorization, life.generation)

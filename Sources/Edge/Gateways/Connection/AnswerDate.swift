@@ -1,3 +1,4 @@
+import Clocks
 import HTTP1
 import Reactor
 import Relay
@@ -14,7 +15,7 @@ struct AnswerDate {
     @EventLoop
     var time: ToldTime? {
         HTTPDate.seconds(text, now: EventLoop.unixMilliseconds / 1000).map {
-            ToldTime(unixMilliseconds: $0 * 1000, monotonic: heardAt)
+            ToldTime(unix: UnixTime(milliseconds: $0 * 1000), monotonic: heardAt)
         }
     }
 }

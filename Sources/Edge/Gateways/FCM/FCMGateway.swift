@@ -96,7 +96,7 @@ package final class FCMGateway: LinkedGateway {
         head.add("content-type", "application/json")
         head.add("authorization", authorization, .verbatim)
         let body = FCMMessage.body(
-            notification, withNotification: withNotification, now: EventLoop.unixMilliseconds)
+            notification, withNotification: withNotification, now: EventLoop.unixTime)
         connection.send(head, body: body) { [self] end, connection in
             completion(outcome(of: end, over: connection, generation, notification))
         }

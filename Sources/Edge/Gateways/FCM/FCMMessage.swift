@@ -1,3 +1,4 @@
+import Clocks
 import JSONCoding
 import Relay
 
@@ -17,12 +18,11 @@ package enum FCMMessage {
     /// - Parameters:
     ///   - withNotification: Whether the body has the block that the system shows by itself, for apps that
     ///     can't show data messages.
-    ///   - now: Milliseconds since 1970.
-    package static func body(_ notification: Notification, withNotification: Bool, now: Int64) -> [UInt8] {
+    package static func body(_ notification: Notification, withNotification: Bool, now: UnixTime) -> [UInt8] {
         if case .prepared(let push) = notification.content, case .exact(_, let body) = push.payload {
             return Array(body.utf8)
         }
-        let left = (notification.expiresAt - now + 999) / 1000
+        let left = ((notification.expiresAt - now).milliseconds + 999) / 1000
         let life = min(max(left, 0), longestLife)
         var body: [UInt8] = []
         body.reserveCapacity(notification.size + 256)

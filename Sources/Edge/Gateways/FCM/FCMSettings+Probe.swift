@@ -21,7 +21,7 @@ extension FCMSettings {
         let service = FCMService(withNotification: withNotification)
         let message = FCMMessage.body(
             GatewayProbe.notification(to: service.nobody(on: .android)), withNotification: withNotification,
-            now: EventLoop.unixMilliseconds)
+            now: EventLoop.unixTime)
         let body = Array(#"{"validate_only":true,"#.utf8) + message.dropFirst()
         return switch await GatewayProbe.exchange(baseURL, by: egress, context, .http1, head, body) {
         case .success(let answer): .init(FCMAnswer.verdict(answer))

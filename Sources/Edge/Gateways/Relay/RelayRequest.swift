@@ -1,3 +1,4 @@
+import Clocks
 import Encodings
 import HTTP2
 import Relay
@@ -58,7 +59,7 @@ struct RelayRequest: Equatable {
         request.isMutableContent = content.isMutableContent
         request.isContentAvailable = content.isContentAvailable
         let longest = Validator.longestLifetime - clockSkew
-        request.expiresAt = min(notification.expiresAt, notification.acceptedAt + longest.milliseconds)
+        request.expiresAt = min(notification.expiresAt, notification.acceptedAt + longest).milliseconds
         request.awaitsOutcome = true
         request.hops = hops
         return Envelope(

@@ -26,7 +26,7 @@ struct VAPIDTokenLife: Equatable, Sendable {
     func isDue(at now: Instant) -> Bool {
         let age = now.monotonic - signedAt.monotonic
         // The monotonic clock stands still while a machine sleeps; the other one doesn't.
-        let wallAge = Duration.milliseconds(now.unixMilliseconds - signedAt.unixMilliseconds)
+        let wallAge = now.unix - signedAt.unix
         return mustRenew || age >= VAPIDTokenLife.renewalAge
             || max(wallAge - age, age - wallAge) >= VAPIDTokenLife.clockStep
     }
@@ -71,7 +71,7 @@ final class VAPIDTokens {
         }
         if entries.count >= VAPIDTokens.mostEntries { entries.removeAll(keepingCapacity: true) }
         signed += 1
-        let end = now.unixMilliseconds / 1000 + VAPIDTokenLife.lifetime.components.seconds
+        let end = now.unix.milliseconds / 1000 + VAPIDTokenLife.lifetime.components.seconds
         let entry = Entry(
             life: VAPIDTokenLife(signedAt: now), generation: signed,
             authorization: try key.authorization(for: origin, contact: contact, until: end))

@@ -1,3 +1,4 @@
+import Clocks
 import Crypto
 import Encodings
 import HTTP2
@@ -25,7 +26,7 @@ enum WebPushRequest {
     ///
     /// - Parameter now: Milliseconds since 1970.
     static func head(
-        of notification: Notification, to endpoint: PushEndpoint, authorization: String, now: Int64
+        of notification: Notification, to endpoint: PushEndpoint, authorization: String, now: UnixTime
     ) -> HTTP2Headers {
         var head = HTTP2Headers()
         head.add(":method", "POST")
@@ -35,7 +36,7 @@ enum WebPushRequest {
         head.add("content-encoding", "aes128gcm")
         head.add("content-type", "application/octet-stream")
         // Apple wants a positive number.
-        let left = (notification.expiresAt - now + 999) / 1000
+        let left = ((notification.expiresAt - now).milliseconds + 999) / 1000
         head.add("ttl", String(min(max(left, 1), longestLife)))
         head.add("urgency", notification.content.isUrgent ? "high" : "normal")
         head.add("authorization", authorization, .verbatim)

@@ -17,7 +17,7 @@ extension WebPushShared {
         else { return .refused(reason: OwnReason.signingFailed.code) }
         let head = WebPushRequest.head(
             of: GatewayProbe.notification(to: WebPushSubscription.nobody), to: endpoint,
-            authorization: authorization, now: EventLoop.unixMilliseconds)
+            authorization: authorization, now: EventLoop.unixTime)
         return switch await GatewayProbe.exchange(url, by: egress, context, .http1, head, body) {
         case .success(let answer): .init(WebPushAnswer.verdict(answer))
         case .failure(let failure): .init(failure)

@@ -73,7 +73,7 @@ final class WebPushShared {
             let body = try WebPushRequest.body(content.message, for: subscription)
             let head = WebPushRequest.head(
                 of: notification, to: subscription.endpoint, authorization: authorization,
-                now: EventLoop.unixMilliseconds)
+                now: EventLoop.unixTime)
             return (head, body, generation)
         } catch {
             // The message was measured and the point looked at before it was stored.

@@ -65,8 +65,8 @@ final class MailboxDelayedRows {
         }
         try insert.bind(1, mailbox)
         try insert.bind(2, message.id)
-        try insert.bind(3, message.acceptedAt)
-        try insert.bind(4, message.expiresAt)
+        try insert.bind(3, time: message.acceptedAt)
+        try insert.bind(4, time: message.expiresAt)
         try insert.bind(5, message.isUrgent ? 1 : 0)
         try insert.bind(6, Int64(size))
         try insert.bind(
@@ -132,7 +132,7 @@ final class MailboxDelayedRows {
                 try selectDue.sealedText(6, as: Sealed.collapse, of: .mailboxReplaces(address))
             }
         return MailboxMessage(
-            id: id, acceptedAt: selectDue.integer(2), expiresAt: selectDue.integer(3),
+            id: id, acceptedAt: selectDue.time(2), expiresAt: selectDue.time(3),
             isUrgent: selectDue.integer(4) != 0, text: text, replaces: replaces, isPublished: true)
     }
 

@@ -167,8 +167,8 @@ final class MailboxMessages {
     ) throws(StoreError) {
         try insert.bind(1, mailbox)
         try insert.bind(2, message.id)
-        try insert.bind(3, message.acceptedAt)
-        try insert.bind(4, message.expiresAt)
+        try insert.bind(3, time: message.acceptedAt)
+        try insert.bind(4, time: message.expiresAt)
         try insert.bind(5, (message.isUrgent ? 1 : 0) + (message.isPublished ? 2 : 0))
         try insert.bind(6, Int64(size))
         try insert.bind(
@@ -223,8 +223,8 @@ final class MailboxMessages {
                     (
                         place.mailbox,
                         MailboxMessage(
-                            number: select.integer(0), id: select.text(1), acceptedAt: select.integer(2),
-                            expiresAt: select.integer(3), isUrgent: select.integer(4) & 1 != 0,
+                            number: select.integer(0), id: select.text(1), acceptedAt: select.time(2),
+                            expiresAt: select.time(3), isUrgent: select.integer(4) & 1 != 0,
                             text: try select.sealedText(
                                 5, as: Sealed.message,
                                 of: .message(id: select.text(1), mailbox: Digest(select.pair(6)))),

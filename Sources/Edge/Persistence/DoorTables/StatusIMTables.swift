@@ -158,8 +158,8 @@ final class StatusIMTables: DoorTables {
         guard try select.step(), !select.isNull(1) else { return nil }
         return StatusIMRegistration.Phone(
             registration: try select.sealedBytes(1, as: Sealed.registration, of: key.row),
-            registeredAt: select.integer(2),
-            usedAt: select.integer(3))
+            registeredAt: select.time(2),
+            usedAt: select.time(3))
     }
 
     func put(

@@ -259,7 +259,7 @@ final class BitwardenTables: DoorTables {
                 type: Int(statement.integer(0)),
                 pushToken: try statement.sealedText(
                     1, as: Sealed.token, of: .bitwarden(device: Digest(statement.pair(4)))),
-                registeredAt: statement.integer(3))
+                registeredAt: statement.time(3))
             let name = ByteText("\(phone.type) \(phone.pushToken)")
             if let place = places[name] {
                 phones[place].registeredAt = max(phones[place].registeredAt, phone.registeredAt)

@@ -61,7 +61,7 @@ final class InstallationTables: DoorTables {
         try insert.bind(1, installation.id)
         try insert.bind(2, high: installation.keyDigest.high, low: installation.keyDigest.low)
         try insert.bind(3, installation.isEnabled ? 1 : 0)
-        try insert.bind(4, installation.addedAt)
+        try insert.bind(4, time: installation.addedAt)
         try insert.run()
     }
 
@@ -71,6 +71,6 @@ final class InstallationTables: DoorTables {
         guard try select.step() else { return nil }
         return Installation(
             id: id, keyDigest: Digest(select.pair(0)), isEnabled: select.integer(1) != 0,
-            addedAt: select.integer(2))
+            addedAt: select.time(2))
     }
 }

@@ -1,3 +1,4 @@
+import Clocks
 import Relay
 
 /// The notifications that wait on disk only, and the record of those handed out since the start.
@@ -94,7 +95,7 @@ final class Backlog {
 
     /// Moves the later rows of a device into the backlog, where a crash may have left its earlier ones.
     private func takeStragglers(_ connection: borrowing Connection) throws(StoreError) {
-        var stragglers: [(sequence: Int64, token: Digest, notBefore: Int64)] = []
+        var stragglers: [(sequence: Int64, token: Digest, notBefore: UnixTime)] = []
         do {
             let rows = try Statement(
                 """
@@ -105,7 +106,7 @@ final class Backlog {
                 """, on: connection)
             try bindShards(1, to: rows)
             while try rows.step() {
-                stragglers.append((rows.integer(0), Digest(rows.pair(1)), rows.integer(2)))
+                stragglers.append((rows.integer(0), Digest(rows.pair(1)), rows.time(2)))
             }
         }
         guard !stragglers.isEmpty else { return }
@@ -146,16 +147,17 @@ final class Backlog {
         try insert.bind(12, nil)
         try insert.bind(request, at: sequence)
         try insert.bind(13, max(device.rank, isUrgent ? 0 : 1))
-        try insert.bind(14, device.notBefore)
+        try insert.bind(14, time: device.notBefore)
         try insert.run()
         return true
     }
 
-    private func state(of token: Digest) throws(StoreError) -> (count: Int, rank: Int64, notBefore: Int64) {
+    private func state(of token: Digest) throws(StoreError) -> (count: Int, rank: Int64, notBefore: UnixTime)
+    {
         try device.bind(1, token)
         defer { device.reset() }
         guard try device.step() else { return (0, 0, 0) }
-        return (Int(device.integer(0)), device.integer(1), device.integer(2))
+        return (Int(device.integer(0)), device.integer(1), device.time(2))
     }
 
     /// Copies a row of `notification`, which stays there, into the backlog.
@@ -165,9 +167,9 @@ final class Backlog {
     }
 
     /// Lets all rows of a device wait until then.
-    func spare(_ token: Digest, until notBefore: Int64) throws(StoreError) {
+    func spare(_ token: Digest, until notBefore: UnixTime) throws(StoreError) {
         try spare.bind(1, token)
-        try spare.bind(2, notBefore)
+        try spare.bind(2, time: notBefore)
         try spare.run()
     }
 
@@ -190,22 +192,22 @@ final class Backlog {
         left.append(sequence)
     }
 
-    func postpone(_ sequence: Int64, attempts: Int, notBefore: Int64) throws(StoreError) {
+    func postpone(_ sequence: Int64, attempts: Int, notBefore: UnixTime) throws(StoreError) {
         try count.bind(1, sequence)
         try count.bind(2, Int64(attempts))
         try count.run()
         // Those that were put off before stay so: they are due by now.
         guard notBefore > 0 else { return }
         try putOff.bind(1, sequence)
-        try putOff.bind(2, notBefore)
+        try putOff.bind(2, time: notBefore)
         try putOff.run()
     }
 
     /// Puts off the rows of a device as long as its notification that is not in the backlog.
-    func putOff(behind sequence: Int64, until notBefore: Int64) throws(StoreError) {
+    func putOff(behind sequence: Int64, until notBefore: UnixTime) throws(StoreError) {
         guard notBefore > 0 else { return }
         try putOffBehind.bind(1, sequence)
-        try putOffBehind.bind(2, notBefore)
+        try putOffBehind.bind(2, time: notBefore)
         try putOffBehind.run()
     }
 
@@ -223,23 +225,22 @@ final class Backlog {
         var reached = reached
         switch claim.kind {
         case .expired:
-            try expired.bind(1, claim.time)
+            try expired.bind(1, time: claim.time)
             try expired.bind(2, claim.last)
             try bindShards(6, to: expired)
             try take(from: expired, into: &found, claim) { (last, page) throws(StoreError) in
                 try expired.bind(3, page)
-                try expired.bind(4, last?.expiresAt ?? .min)
+                try expired.bind(4, time: last?.expiresAt ?? .min)
                 try expired.bind(5, last?.sequence ?? .min)
             }
         case .due(let lane):
-            let longest = claim.time.addingReportingOverflow(Claim.longestWait).partialValue
-            for range in [(0, claim.time), (longest, Int64.max)] where found.rows.count < claim.limit {
+            for range in claim.spared where found.rows.count < claim.limit {
                 try bind(lane, to: spared)
-                try spared.bind(4, range.1)
+                try spared.bind(4, time: range.end)
                 try spared.bind(5, claim.last)
                 try bindShards(8, to: spared)
                 try take(from: spared, into: &found, claim) { (last, page) throws(StoreError) in
-                    try spared.bind(3, last?.notBefore ?? range.0)
+                    try spared.bind(3, time: last?.notBefore ?? range.start)
                     try spared.bind(6, page)
                     try spared.bind(7, last?.sequence ?? .max)
                 }
@@ -259,10 +260,10 @@ final class Backlog {
                 reached[lane, default: Array(repeating: 0, count: Backlog.ranks)][rank] = last.row.sequence
             }
             try bind(lane, to: nextSpared)
-            try nextSpared.bind(3, claim.time)
+            try nextSpared.bind(3, time: claim.time)
             try bindShards(4, to: nextSpared)
             defer { nextSpared.reset() }
-            if try nextSpared.step(), !nextSpared.isNull(0) { found.nextDue = nextSpared.integer(0) }
+            if try nextSpared.step(), !nextSpared.isNull(0) { found.nextDue = nextSpared.time(0) }
         }
         for row in found.rows { claimed.insert(row.row.sequence) }
         if sharing != nil {
@@ -281,8 +282,7 @@ final class Backlog {
         try statement.bind(2, lane.host.key)
     }
 
-    /// Reads page by page, since those that were handed out are read as well, and a database sends all that a statement
-    /// finds at once.
+    /// Reads page by page: those that were handed out are read too, and a database sends all that a statement finds at once.
     ///
     /// - Parameter bind: Binds behind which row a page begins, `nil` being the first one, and how many there are in it.
     private func take(
@@ -326,8 +326,8 @@ final class Backlog {
     }
 
     /// Returns the earliest time of acceptance, about: of the first row of each kind.
-    private func oldest(of lane: LaneID) throws(StoreError) -> Int64 {
-        var oldest = Int64.max
+    private func oldest(of lane: LaneID) throws(StoreError) -> UnixTime {
+        var oldest = UnixTime.max
         for rank in 0..<Backlog.ranks {
             try bind(lane, to: ready)
             try ready.bind(3, Int64(rank))

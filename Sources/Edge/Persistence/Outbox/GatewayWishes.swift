@@ -42,8 +42,8 @@ final class GatewayWishes {
         try insert.bind(1, wish.token)
         try insert.bind(2, wish.lane.app)
         try insert.bind(3, wish.lane.host.key)
-        try insert.bind(4, wish.since)
-        try insert.bind(5, wish.until)
+        try insert.bind(4, time: wish.since)
+        try insert.bind(5, time: wish.until)
         try insert.run()
     }
 
@@ -65,7 +65,7 @@ final class GatewayWishes {
                 DeviceWish(
                     token: Digest(wishes.pair(0)),
                     lane: LaneID(app: wishes.text(1), host: LaneHost(key: wishes.text(2))),
-                    since: wishes.integer(3), until: wishes.integer(4)))
+                    since: wishes.time(3), until: wishes.time(4)))
         }
         return found
     }
@@ -83,13 +83,17 @@ final class GatewayWishes {
         }
         try setLane.bind(1, lane.app)
         try setLane.bind(2, lane.host.key)
-        try setLane.bind(3, record.writtenAt)
-        try setLane.bind(4, record.pausedAt)
-        try setLane.bind(5, record.pausedUntil)
-        try setLane.bind(6, record.askedUntil)
+        try setLane.bind(3, time: record.writtenAt)
+        try setLane.bind(4, time: record.pausedAt)
+        try setLane.bind(5, time: record.pausedUntil)
+        try setLane.bind(6, time: record.askedUntil)
         try setLane.bind(7, Int64(record.failures))
         try setLane.bind(8, record.block?.reason)
-        if let since = record.block?.since { try setLane.bind(9, since) } else { try setLane.bind(9, nil) }
+        if let since = record.block?.since {
+            try setLane.bind(9, time: since)
+        } else {
+            try setLane.bind(9, nil)
+        }
         try setLane.run()
     }
 
@@ -98,11 +102,11 @@ final class GatewayWishes {
         defer { allLanes.reset() }
         while try allLanes.step() {
             found[LaneID(app: allLanes.text(0), host: LaneHost(key: allLanes.text(1)))] = LaneRecord(
-                writtenAt: allLanes.integer(2), pausedAt: allLanes.integer(3),
-                pausedUntil: allLanes.integer(4), askedUntil: allLanes.integer(5),
+                writtenAt: allLanes.time(2), pausedAt: allLanes.time(3),
+                pausedUntil: allLanes.time(4), askedUntil: allLanes.time(5),
                 failures: Int(clamping: allLanes.integer(6)),
                 block: allLanes.isNull(7)
-                    ? nil : LaneRecord.Block(reason: allLanes.text(7), since: allLanes.integer(8)))
+                    ? nil : LaneRecord.Block(reason: allLanes.text(7), since: allLanes.time(8)))
         }
         return found
     }

@@ -1,3 +1,4 @@
+import Clocks
 import Relay
 
 /// The identities of what was stored, and how it ended, for those who submit it again.
@@ -75,7 +76,7 @@ final class Identities {
                 last = rows.integer(0)
                 let digest = Digest(rows.pair(1))
                 if sharing == nil { known.recall(digest, at: last) }
-                filter.insert(digest, acceptedAt: rows.integer(2))
+                filter.insert(digest, acceptedAt: rows.time(2))
                 count += 1
             }
             rows.reset()
@@ -107,7 +108,7 @@ final class Identities {
 
     // MARK: One
 
-    func add(_ digests: SubmissionDigests, acceptedAt: Int64, at sequence: Int64) throws(StoreError) {
+    func add(_ digests: SubmissionDigests, acceptedAt: UnixTime, at sequence: Int64) throws(StoreError) {
         storedSinceForgetting += 1
         if let sharing {
             sharing.identities.enter(digests.identity, at: sequence)
@@ -116,7 +117,7 @@ final class Identities {
         try insert.bind(1, sequence)
         try insert.bind(2, digests.identity)
         try insert.bind(3, digests.content)
-        try insert.bind(4, acceptedAt)
+        try insert.bind(4, time: acceptedAt)
         try insert.run()
         known.enter(digests.identity, at: sequence)
     }
@@ -210,7 +211,7 @@ final class Identities {
         try forget(after: sequence - 1, upTo: sequence, limit: 1) { _, _ in true }
     }
 
-    func forget(acceptedBefore: Int64) throws(StoreError) {
+    func forget(acceptedBefore: UnixTime) throws(StoreError) {
         let limit = max(Identities.forgottenAtOnce, 2 * storedSinceForgetting)
         var excess = (try sharing?.identities.remembered() ?? known.count) - Identities.mostIdentities
         storedSinceForgetting = 0
@@ -226,7 +227,7 @@ final class Identities {
     @discardableResult
     private func forget(
         after first: Int64, upTo last: Int64, limit: Int,
-        while isOver: (_ acceptedAt: Int64, _ isWaiting: Bool) -> Bool
+        while isOver: (_ acceptedAt: UnixTime, _ isWaiting: Bool) -> Bool
     ) throws(StoreError) -> Int64 {
         try sharing?.rows.write()
         var reached = first
@@ -241,7 +242,7 @@ final class Identities {
             count = 0
             while try oldest.step(), oldest.integer(0) <= last {
                 let isWaiting = oldest.integer(3) != 0
-                guard isOver(oldest.integer(2), isWaiting) else { break }
+                guard isOver(oldest.time(2), isWaiting) else { break }
                 reached = oldest.integer(0)
                 if !isWaiting, sharing == nil { known.leave(Digest(oldest.pair(1)), at: reached) }
                 count += 1

@@ -1,3 +1,4 @@
+import Clocks
 import Encodings
 import Relay
 
@@ -15,9 +16,9 @@ package struct OutboxFile: ~Copyable {
         package let size: Int
         package let attempts: Int
         /// Milliseconds since 1970, as all times here; 0: at once.
-        package let notBefore: Int64
-        package let acceptedAt: Int64
-        package let expiresAt: Int64
+        package let notBefore: UnixTime
+        package let acceptedAt: UnixTime
+        package let expiresAt: UnixTime
     }
 
     /// The waiting notifications that are meant.
@@ -137,8 +138,8 @@ package struct OutboxFile: ~Copyable {
                         host: statement.isNull(9) ? nil : statement.text(9)),
                     isUrgent: flags.contains(.urgent), device: Digest(statement.pair(3)),
                     size: Int(statement.integer(4)), attempts: Int(statement.integer(5)),
-                    notBefore: statement.integer(6), acceptedAt: statement.integer(7),
-                    expiresAt: statement.integer(8)))
+                    notBefore: statement.time(6), acceptedAt: statement.time(7),
+                    expiresAt: statement.time(8)))
         }
         return rows
     }

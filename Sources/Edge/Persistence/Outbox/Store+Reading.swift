@@ -49,13 +49,13 @@ extension Store {
             let tokens = try Statement("SELECT digest, since, buried_at FROM dead_token", on: connection)
             while try tokens.step() {
                 content.deadTokens[Digest(tokens.pair(0))] = DeadToken(
-                    since: tokens.integer(1), buriedAt: tokens.integer(2))
+                    since: tokens.time(1), buriedAt: tokens.time(2))
             }
         }
         let clock = try Statement("SELECT trusted, set_at FROM clock", on: connection)
         if try clock.step() {
             content.clock = ClockRecord(
-                trusted: clock.integer(0), setAt: clock.isNull(1) ? nil : clock.integer(1))
+                trusted: clock.time(0), setAt: clock.isNull(1) ? nil : clock.time(1))
         }
         if let sharing {
             content.wishes = try sharing.wishes(of: sharing.owned)

@@ -1,3 +1,4 @@
+import Clocks
 import Relay
 
 /// The statements of the outbox over one connection. The order in which they are let go doesn't matter.
@@ -122,8 +123,8 @@ final class Store {
                 case .move(let lane, let app): try backlog.move(lane, toApp: app, on: connection)
                 case .buryToken(let token, let told):
                     try bury.bind(1, high: token.high, low: token.low)
-                    try bury.bind(2, told.since)
-                    try bury.bind(3, told.buriedAt)
+                    try bury.bind(2, time: told.since)
+                    try bury.bind(3, time: told.buriedAt)
                     try bury.run()
                 case .reviveToken(let token):
                     try revive.bind(1, high: token.high, low: token.low)
@@ -131,13 +132,13 @@ final class Store {
                 case .forget(let acceptedBefore, let buriedBefore):
                     try deleteDelivered()
                     try identities.forget(acceptedBefore: acceptedBefore)
-                    try forgetTokens.bind(1, buriedBefore)
+                    try forgetTokens.bind(1, time: buriedBefore)
                     try forgetTokens.run()
                     hasForgotten = true
                 case .clock(let record):
-                    try setClock.bind(1, record.trusted)
+                    try setClock.bind(1, time: record.trusted)
                     if let time = record.setAt {
-                        try setClock.bind(2, time)
+                        try setClock.bind(2, time: time)
                     } else {
                         try setClock.bind(2, nil)
                     }
@@ -248,7 +249,7 @@ final class Store {
     }
 
     /// Remembers a notification as delivered: of that no more is written.
-    private func remember(_ digests: SubmissionDigests, acceptedAt: Int64) throws(StoreError) {
+    private func remember(_ digests: SubmissionDigests, acceptedAt: UnixTime) throws(StoreError) {
         guard try identities.result(of: digests) == nil else { return }
         try identities.add(digests, acceptedAt: acceptedAt, at: try nextNumber())
         if sharing == nil { nextSequence += 1 }
@@ -279,18 +280,18 @@ final class Store {
         if isForgotten || !ending.isRemembered { try identities.forget(sequence) }
     }
 
-    private func postpone(_ sequence: Int64, attempts: Int, notBefore: Int64) throws(StoreError) {
+    private func postpone(_ sequence: Int64, attempts: Int, notBefore: UnixTime) throws(StoreError) {
         guard !backlog.hasHandedOut(sequence) else {
             return try backlog.postpone(sequence, attempts: attempts, notBefore: notBefore)
         }
         try postpone.bind(1, Int64(attempts))
-        try postpone.bind(2, notBefore)
+        try postpone.bind(2, time: notBefore)
         try postpone.bind(3, sequence)
         try postpone.run()
         try backlog.putOff(behind: sequence, until: notBefore)
     }
 
-    private func shelve(_ token: Digest, _ sequences: [Int64], notBefore: Int64) throws(StoreError) {
+    private func shelve(_ token: Digest, _ sequences: [Int64], notBefore: UnixTime) throws(StoreError) {
         for sequence in sequences {
             guard !backlog.hasHandedOut(sequence) else {
                 backlog.takeBack(sequence)

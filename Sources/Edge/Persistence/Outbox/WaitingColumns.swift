@@ -11,8 +11,8 @@ extension Statement {
         try bind(4, notification.flags)
         try bind(5, sealed: notification.deviceToken.text, as: Sealed.token, of: request.owner(at: sequence))
         try bind(7, request.digests.token)
-        try bind(8, notification.acceptedAt)
-        try bind(9, notification.expiresAt)
+        try bind(8, time: notification.acceptedAt)
+        try bind(9, time: notification.expiresAt)
         try bind(10, notification.lane.host.column)
         switch notification.content {
         case .bisq(let content):
@@ -38,8 +38,8 @@ extension Statement {
     var waitingRow: WaitingRow {
         WaitingRow(
             sequence: integer(0), lane: lane, token: Digest(pair(11)), isUrgent: flags.contains(.urgent),
-            size: Int(integer(14)), attempts: Int(integer(12)), acceptedAt: integer(6),
-            notBefore: integer(13), expiresAt: integer(7))
+            size: Int(integer(14)), attempts: Int(integer(12)), acceptedAt: time(6),
+            notBefore: time(13), expiresAt: time(7))
     }
 
     func notification() throws(StoreError) -> Notification {
@@ -58,7 +58,7 @@ extension Statement {
         return Notification(
             id: NotificationID(high: id.high, low: id.low), lane: lane,
             deviceToken: DeviceToken(try sealedText(4, as: Sealed.token, of: owner)), content: content,
-            expiresAt: integer(7), acceptedAt: integer(6))
+            expiresAt: time(7), acceptedAt: time(6))
     }
 }
 

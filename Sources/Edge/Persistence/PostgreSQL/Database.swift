@@ -183,7 +183,11 @@ final class Database {
         bindOwner(3, to: mark)
         mark.bind(4, Int64(figures.waiting))
         mark.bind(5, Int64(figures.bytes))
-        if let oldest = figures.oldestAcceptedAt { mark.bind(6, oldest) } else { mark.bindNull(6) }
+        if let oldest = figures.oldestAcceptedAt {
+            mark.bind(6, oldest.milliseconds)
+        } else {
+            mark.bindNull(6)
+        }
         mark.bind(7, EventLoop.machineMilliseconds)
         mark.bind(8, lastCommitted)
         try mark.run()

@@ -1,3 +1,4 @@
+import Clocks
 import Crypto
 import Relay
 
@@ -18,6 +19,10 @@ struct Statement: ~Copyable {
     // MARK: Values in, from index 1
 
     func bind(_ index: Int32, _ value: Int64) throws(StoreError) { try engine.bind(index, value) }
+
+    func bind(_ index: Int32, time: UnixTime) throws(StoreError) {
+        try engine.bind(index, time.milliseconds)
+    }
 
     func bind(_ index: Int32, _ value: String?) throws(StoreError) {
         guard let value else { return try engine.bindNull(index) }
@@ -94,6 +99,9 @@ struct Statement: ~Copyable {
     func isNull(_ column: Int32) -> Bool { engine.isNull(column) }
 
     func integer(_ column: Int32) -> Int64 { engine.integer(column) }
+
+    /// Returns a time, which is kept in milliseconds since 1970.
+    func time(_ column: Int32) -> UnixTime { UnixTime(milliseconds: engine.integer(column)) }
 
     func text(_ column: Int32) -> String { engine.text(column) }
 

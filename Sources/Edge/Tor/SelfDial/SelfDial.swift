@@ -205,7 +205,7 @@ final class SelfDial {
         case .own, .another:
             if seen.failuresInARow >= settings.failures { onFrontSuccess(seen.failuresInARow) }
             seen.failuresInARow = 0
-            seen.lastSuccess = EventLoop.unixMilliseconds
+            seen.lastSuccess = EventLoop.unixTime
             seen.lastFailure = nil
         case .unreached(let words), .unanswered(let words):
             seen.failuresInARow += 1
@@ -268,7 +268,7 @@ final class SelfDial {
             let before = figures.failuresInARow
             figures.failuresInARow = 0
             figures.failingSince = nil
-            figures.lastSuccess = EventLoop.unixMilliseconds
+            figures.lastSuccess = EventLoop.unixTime
             figures.lastDuration = duration
             onSuccess(before)
         case .another:

@@ -27,7 +27,7 @@ package struct TorFigures: Equatable, Sendable {
     /// All circuits of this tor that were seen to stand since the control connection began.
     package var circuits = 0
     /// The time at which a client other than the node itself last came by a new circuit.
-    package var lastClient: Int64?
+    package var lastClient: UnixTime?
     /// The time of ``lastClient``, by the clock that nobody sets.
     var lastClientInstant: MonotonicTime?
 
@@ -45,7 +45,7 @@ package struct TorFigures: Equatable, Sendable {
     /// The failed uploads by tor's reason, such as `UPLOAD_REJECTED`. Tor tells none for a directory that it
     /// can't reach.
     package var uploadFailures: [String: Int] = [:]
-    package var lastUpload: Int64?
+    package var lastUpload: UnixTime?
 
     package var selfDial = SelfDialFigures()
 
@@ -57,7 +57,7 @@ package struct TorFigures: Equatable, Sendable {
     /// Takes over what an event tells of tor as a whole or of the service `serviceID`.
     ///
     /// - Parameter clockOffset: see ``ClockSkew/offset``.
-    mutating func take(_ event: ControlEvent, of serviceID: String?, at now: Int64, clockOffset: Int64) {
+    mutating func take(_ event: ControlEvent, of serviceID: String?, at now: UnixTime, clockOffset: Int64) {
         switch event {
         case .bootstrap(let bootstrap): self.bootstrap = bootstrap
         case .networkLiveness(let isUp): isNetworkLive = isUp
@@ -75,7 +75,7 @@ package struct TorFigures: Equatable, Sendable {
         self.circuits = circuits.circuits
     }
 
-    private mutating func take(_ action: DescriptorEvent.Action, at now: Int64) {
+    private mutating func take(_ action: DescriptorEvent.Action, at now: UnixTime) {
         switch action {
         case .upload: uploadsBegun += 1
         case .uploaded:
@@ -98,7 +98,7 @@ package struct SelfDialFigures: Equatable, Sendable {
     package var failuresInARow = 0
     /// The time at which the first of the ``failuresInARow`` was made.
     var failingSince: MonotonicTime?
-    package var lastSuccess: Int64?
+    package var lastSuccess: UnixTime?
     /// The time from the dial to the door's answer, of the last call that came through.
     package var lastDuration: Duration?
     /// The reason why the last call failed; `nil` if it came through.
@@ -117,7 +117,7 @@ package struct FrontFigures: Equatable, Sendable {
     package var failuresInARow = 0
     /// Whether the ``failuresInARow`` are enough to be an alarm.
     package var isFailing = false
-    package var lastSuccess: Int64?
+    package var lastSuccess: UnixTime?
     /// The reason why the last call failed; `nil` if it came through.
     package var lastFailure: String?
 

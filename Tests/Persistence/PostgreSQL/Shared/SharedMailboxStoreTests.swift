@@ -1,3 +1,4 @@
+import Clocks
 import Foundation
 import Testing
 import Vectors
@@ -10,7 +11,8 @@ extension SharedStoreTests {
     private func message(_ number: Int) -> MailboxMessage {
         MailboxMessage(
             id: MailboxMessage.id(of: NotificationID(high: UInt64(number), low: 0)),
-            acceptedAt: Int64(number), expiresAt: 2_000_000, isUrgent: true, text: "x")
+            acceptedAt: UnixTime(milliseconds: Int64(number)), expiresAt: 2_000_000, isUrgent: true, text: "x"
+        )
     }
 
     /// A reader goes on behind the highest number that it has seen: a lower one that is committed later would be lost.
@@ -45,7 +47,7 @@ extension SharedStoreTests {
                 message(2 * round + 1), to: address, keeping: nil, within: MailboxBounds())
             func look() async throws {
                 for (_, message) in try await there.messages(behind: [place], at: 0, limit: 100) {
-                    read.append(message.acceptedAt)
+                    read.append(message.acceptedAt.milliseconds)
                     place.number = max(place.number, message.number)
                 }
             }
@@ -66,7 +68,7 @@ extension SharedStoreTests {
         let (old, new) = (one(1, 3), one(3, 4))
         let dead = DeadToken(since: 500, buriedAt: 600)
         _ = try await first.commit([.buryToken(old.digests.token, dead), .buryToken(new.digests.token, dead)])
-        let requests = [(old, 500), (new, 501)] as [(StoreRequest, Int64)]
+        let requests = [(old, 500), (new, 501)] as [(StoreRequest, UnixTime)]
         _ = try await second.commit(
             requests.map { request, registeredAt in
                 .store(

@@ -10,7 +10,7 @@ final class SharingNode {
     let outbox: OutboxStore
     private var pipeline: Pipeline
     private var now = Instant(
-        unixMilliseconds: 20_000 * 86_400_000, monotonic: 3_600_000_000_000)
+        unix: UnixTime(milliseconds: 20_000 * 86_400_000), monotonic: 3_600_000_000_000)
     private var told: [Receipt] = []
 
     private static let lane = LaneID(app: "android", host: .production)
@@ -62,7 +62,7 @@ final class SharingNode {
     func pass() async throws {
         for _ in 0..<15 {
             now.monotonic = now.monotonic + .milliseconds(200)
-            now.unixMilliseconds += 200
+            now.unix = now.unix + .milliseconds(200)
             pipeline.wake(at: now, clockOffset: 0)
             try await run()
         }

@@ -47,7 +47,7 @@ final class Census {
         while try unseen.step() {
             let figures = NodeFigures(
                 waiting: Int(unseen.integer(1)), bytes: Int(unseen.integer(2)),
-                oldestAcceptedAt: unseen.integer(3))
+                oldestAcceptedAt: unseen.time(3))
             if let place = places[Int(unseen.integer(0)) & 255] {
                 found.nodes[place].unseen += figures
             } else {
@@ -71,7 +71,7 @@ final class Census {
                     shards: Shards(listed: nodes.isNull(9) ? "" : nodes.text(9)),
                     figures: NodeFigures(
                         waiting: Int(nodes.integer(5)), bytes: Int(nodes.integer(6)),
-                        oldestAcceptedAt: nodes.isNull(7) ? nil : nodes.integer(7)),
+                        oldestAcceptedAt: nodes.isNull(7) ? nil : nodes.time(7)),
                     leaseAge: .milliseconds(max(0, nodes.integer(4))),
                     clockAhead: .milliseconds(nodes.integer(8))))
         }

@@ -135,7 +135,7 @@ final class SharedIdentities {
         try rows.store(request, rank: device.rank, at: sequence)
         guard request.registeredAt > 0 else { return true }
         try revive.bind(1, request.digests.token)
-        try revive.bind(2, request.registeredAt)
+        try revive.bind(2, time: request.registeredAt)
         try revive.run()
         return true
     }

@@ -1,3 +1,4 @@
+import Clocks
 import Crypto
 import PostgreSQL
 import Relay
@@ -15,7 +16,7 @@ final class SharedRows {
     private var stored = WaitingArrays()
     private var late = WaitingArrays()
     /// Written in the order of their digests: so two nodes that write the same don't wait for each other.
-    private var identities: [(digests: SubmissionDigests, acceptedAt: Int64, sequence: Int64)] = []
+    private var identities: [(digests: SubmissionDigests, acceptedAt: UnixTime, sequence: Int64)] = []
     private var gone: [Int64] = []
     private var goneFromBacklog: [Int64] = []
 
@@ -72,7 +73,7 @@ final class SharedRows {
         if late.isFull(SharedRows.page, SharedRows.pageBytes) { try writeLate() }
     }
 
-    func remember(_ digests: SubmissionDigests, acceptedAt: Int64, at sequence: Int64) {
+    func remember(_ digests: SubmissionDigests, acceptedAt: UnixTime, at sequence: Int64) {
         identities.append((digests, acceptedAt, sequence))
     }
 
@@ -121,7 +122,7 @@ final class SharedRows {
                 arrays[0].append(one.sequence)
                 arrays[1].append(high: one.digests.identity.high, low: one.digests.identity.low)
                 arrays[2].append(high: one.digests.content.high, low: one.digests.content.low)
-                acceptedAt.append(one.acceptedAt)
+                acceptedAt.append(one.acceptedAt.milliseconds)
             }
             for (index, array) in zip(Int32(1)..., arrays + [acceptedAt]) {
                 insertIdentities.bind(index, array)
@@ -195,8 +196,8 @@ private struct WaitingArrays {
         columns[2].append(notification.lane.app)
         columns[3].append(notification.flags)
         columns[6].append(high: request.digests.token.high, low: request.digests.token.low)
-        columns[7].append(notification.acceptedAt)
-        columns[8].append(notification.expiresAt)
+        columns[7].append(notification.acceptedAt.milliseconds)
+        columns[8].append(notification.expiresAt.milliseconds)
         if let host = notification.lane.host.column {
             columns[9].append(host)
         } else {

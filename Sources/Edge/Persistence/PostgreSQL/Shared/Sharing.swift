@@ -274,7 +274,7 @@ package final class Sharing {
                 LaneBacklog(
                     lane: LaneID(app: counts.text(0), host: LaneHost(key: counts.text(1))),
                     waiting: Int(counts.integer(2)), bytes: Int(counts.integer(3)),
-                    oldestAcceptedAt: counts.integer(4)))
+                    oldestAcceptedAt: counts.time(4)))
             news.lastSequence = max(news.lastSequence, counts.integer(5))
         }
         return found
@@ -285,7 +285,7 @@ package final class Sharing {
         defer { tokens.reset() }
         var found: [Digest: DeadToken] = [:]
         while try tokens.step() {
-            found[Digest(tokens.pair(0))] = DeadToken(since: tokens.integer(1), buriedAt: tokens.integer(2))
+            found[Digest(tokens.pair(0))] = DeadToken(since: tokens.time(1), buriedAt: tokens.time(2))
         }
         return found
     }
@@ -318,7 +318,7 @@ package final class Sharing {
                     found.append(
                         LaneBacklog(
                             lane: lane, waiting: 1, bytes: Int(arrive.integer(2)),
-                            oldestAcceptedAt: arrive.integer(3), device: Digest(arrive.pair(6))))
+                            oldestAcceptedAt: arrive.time(3), device: Digest(arrive.pair(6))))
                     places.append((lane, Int(arrive.integer(5)), arrive.integer(4)))
                 }
                 // The others know at once that it waits here now.
