@@ -86,6 +86,23 @@ import Testing
         #expect(claims(node.takeEffects() + pump(node)).count == 1)
     }
 
+    /// As long as those in memory have all failed, nobody else would find out that the gateway works.
+    @Test func whoTriesTheGatewayInAPauseMayComeFromDisk() {
+        let node = Node(window: Self.window(perLane: 3, claim: 8))
+        start(node, backlog: [])
+        let wish = Deferral(reason: "UNAVAILABLE", scope: .host, retryAfter: .seconds(60))
+        for number in 1...3 { node.accept(Sample.android("\(number)", token: Sample.token(number))) }
+        for effect in pump(node) {
+            if case .send(let handle, _, _) = effect { node.end(handle, .deferred(wish)) }
+        }
+        #expect(node.condition() == .paused(until: node.now.monotonic + .seconds(60)))
+        node.accept(Sample.android("4", token: Sample.token(4)))
+        #expect(node.stores.last?.destination == .backlog(room: 64))
+        #expect(claims(pump(node)).isEmpty)
+        node.pass(LanePause.firstProbe)
+        #expect(claims(pump(node)).map(\.kind) == [.due(Node.android)])
+    }
+
     @Test func theOutboxCountsWhatADeviceHasOnDisk() throws {
         let node = Node(window: Self.window(perLane: 0, claim: 4))
         guard case .storing = node.submit(Sample.android("1")) else { return #expect(Bool(false)) }

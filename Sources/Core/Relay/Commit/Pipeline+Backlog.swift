@@ -151,7 +151,8 @@ extension Pipeline {
         guard delivery.lanes[index].shelved > 0 else { return }
         let lane = delivery.lanes[index]
         guard !lane.isClaiming, lane.shelving == 0 else { return }
-        if case .paused = lane.condition { return }
+        // While those in memory have all failed, who tries the gateway in the middle of a pause is on disk.
+        guard !lane.isHeld(at: now.monotonic) else { return }
         let limit = claimLimit
         guard lane.idleCount <= limit / 2 else {
             if isStarved, lane.claimAt <= now.monotonic {

@@ -178,7 +178,7 @@ package struct Lane: Sendable {
             condition = .trying
             pause.beginTries(at: time)
             return .newest
-        case .paused: return time >= askedUntil && pause.beginProbe(at: time) ? .probe : nil
+        case .paused: return !isHeld(at: time) && pause.beginProbe(at: time) ? .probe : nil
         case .trying:
             guard pause.mayTry || inFlight == 0 else { return nil }
             return pause.tries.isMultiple(of: 2) ? .newest : .oldest

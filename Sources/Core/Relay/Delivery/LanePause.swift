@@ -60,11 +60,14 @@ struct LanePause: Sendable {
 
     var mayTry: Bool { tries < most }
 
+    /// Whether the time of a probe has come.
+    func isProbeDue(at time: MonotonicTime) -> Bool { time >= probeAt }
+
     /// Begins a probe of the gateway in the middle of the pause, if its time has come and no try of it is counted yet.
     ///
     /// - Returns: Whether a try of the probe may be sent now.
     mutating func beginProbe(at time: MonotonicTime) -> Bool {
-        guard time >= probeAt else { return false }
+        guard isProbeDue(at: time) else { return false }
         if tries == 0 { triesAt = time }
         return tries < probes
     }
@@ -92,5 +95,13 @@ struct LanePause: Sendable {
     mutating func missed(begunAt: MonotonicTime) -> Bool {
         if begunAt >= triesAt { misses += 1 }
         return misses >= most
+    }
+}
+
+extension Lane {
+    /// Whether the lane is paused, and no probe of the gateway is due either.
+    func isHeld(at time: MonotonicTime) -> Bool {
+        guard case .paused = condition else { return false }
+        return time < askedUntil || !pause.isProbeDue(at: time)
     }
 }
