@@ -15,9 +15,13 @@ import Testing
             expiresAt: Sample.start.unix + .milliseconds(lifetime))
     }
 
-    private func node(_ rows: [WaitingRow], dead: [Digest: DeadToken] = [:]) -> Node {
+    private func node(
+        _ rows: [WaitingRow], dead: [Digest: DeadToken] = [:], lanes: [LaneID: LaneRecord] = [:]
+    ) -> Node {
         let node = Node()
-        node.pipeline.start(OutboxContent(waiting: rows, deadTokens: dead), at: node.now, clockOffset: 0)
+        var content = OutboxContent(waiting: rows, deadTokens: dead)
+        content.lanes = lanes
+        node.pipeline.start(content, at: node.now, clockOffset: 0)
         return node
     }
 
@@ -96,6 +100,22 @@ import Testing
         let node = node([row(3, "a", attempts: 6)])
         _ = drain(node, answering: .tooMany)
         guard case .postpone(3, 7, _) = node.take().first else { return #expect(Bool(false)) }
+    }
+
+    /// They failed while the lane was open, so others had been answered: however many there are, they pause it for nobody.
+    @Test func whatFailedAloneBeforeTheStartIsNoWitness() {
+        func condition(attempts: Int, lanes: [LaneID: LaneRecord] = [:]) -> Lane.Condition {
+            let rows = (1...20).map { row($0, "device \($0)", attempts: attempts) }
+            let node = node(rows, lanes: lanes)
+            _ = drain(node, answering: .overloaded)
+            return node.condition()
+        }
+        #expect(condition(attempts: 1) == .open)
+        #expect(condition(attempts: 0) != .open)
+        let start = Sample.start.unix
+        let outage = LaneRecord(
+            writtenAt: start, pausedAt: start, pausedUntil: start, askedUntil: start, failures: 1)
+        #expect(condition(attempts: 1, lanes: [Node.android: outage]) != .open)
     }
 
     @Test func aWaitGoesOn() {

@@ -179,6 +179,9 @@ package struct Pipeline: ~Copyable, Sendable {
                 slot, notBefore: isDue ? 0 : late.deadline(row.notBefore, within: policy.longest.milliseconds)
             )
         }
+        for lane in delivery.lanes.indices where !delivery.lanes[lane].isRecorded {
+            delivery.withLane(lane) { [lastSequence] in $0.openUpTo = lastSequence }
+        }
     }
 
     // MARK: Effects

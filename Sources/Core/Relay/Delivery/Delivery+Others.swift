@@ -2,7 +2,12 @@ import Clocks
 
 /// Whose turn it is while some devices fail.
 extension Delivery {
-    /// Returns the newest notification whose device has not failed: if there are any, of a sender that
+    /// Whether a notification failed before the start, in a lane that was open then: its device failed alone.
+    func wasAlone(_ slot: Slot) -> Bool {
+        entries[slot].attempts > 0 && entries[slot].sequence <= lanes[entries[slot].lane].openUpTo
+    }
+
+    /// Returns the newest notification that has not failed, nor its device: if there are any, of a sender that
     /// brought no device that has. Looks at all that is ready: only for a lane in trouble.
     ///
     /// - Parameter isOldest: Whether to return the oldest instead.
@@ -15,7 +20,7 @@ extension Delivery {
             if isLater, best?.isSuspect == false { continue }
             // Field by field: copies would cost more than the look.
             guard entries[candidate.slot].isReady(candidate.sequence, in: lane),
-                !suspicion.isKnown(entries[candidate.slot].token)
+                entries[candidate.slot].attempts == 0, !suspicion.isKnown(entries[candidate.slot].token)
             else { continue }
             let isSuspect = suspicion.isSuspect(entries[candidate.slot].body?.sender)
             if let best, isSuspect == best.isSuspect ? isLater : isSuspect { continue }

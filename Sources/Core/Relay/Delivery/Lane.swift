@@ -56,6 +56,8 @@ package struct Lane: Sendable {
     var isClaiming = false
     /// `outbox drop` covers every notification on disk up to this number.
     var droppedUpTo: Int64?
+    /// The last number of before the start, if the lane was open then: what had failed by then had failed alone.
+    var openUpTo: Int64 = 0
     /// `outbox retry` covers every notification on disk up to this number.
     var retriedUpTo: Int64?
     /// Devices that a commit still has to put into the backlog: nothing is claimed before.
@@ -256,15 +258,17 @@ package struct Lane: Sendable {
     /// Handles an attempt that failed, as all would if the gateway were overloaded or away.
     ///
     /// - Parameters:
+    ///   - wasAlone: Whether the device failed alone before the start: it is no witness, unless the gateway is sure.
     ///   - few: See ``Deferral/witnesses``.
     ///   - begunAt: The time at which the attempt began.
     /// - Returns: What that says, and whether the lane is to pause for it.
     mutating func failed(
-        _ token: Digest, from sender: SenderID?, witnesses few: Int, begunAt: MonotonicTime,
-        at time: MonotonicTime
+        _ token: Digest, from sender: SenderID?, wasAlone: Bool = false, witnesses few: Int,
+        begunAt: MonotonicTime, at time: MonotonicTime
     ) -> (finding: Suspicion<Digest>.Finding, pauses: Bool) {
         let voices = suspicion.voices
-        let finding = suspicion.failed(token, from: sender)
+        let isSure = few <= 1
+        let finding = suspicion.failed(token, from: sender, wasAlone: wasAlone && !isSure)
         guard finding == .news else {
             endedAlone(begunAt: begunAt)
             if finding == .alone, isRefuted {
@@ -278,7 +282,6 @@ package struct Lane: Sendable {
         let least = doubts > 0 ? LaneWindow.first << doubts : 1
         // What one sender's devices hear says nothing new.
         if suspicion.voices > voices { window.shrink(inFlight: inFlight, least: least) }
-        let isSure = few <= 1
         let pauses =
             switch condition {
             case .open: isSure || suspicion.isReason(witnesses: few, at: time)

@@ -288,8 +288,11 @@ extension Pipeline {
         let asked = policy.obeyed(deferral.retryAfter)
         note(wish: asked, of: slot, at: now)
         let sender = delivery.entries[slot].body?.sender
+        let wasAlone = delivery.wasAlone(slot)
         let (finding, pauses) = delivery.withLane(lane) {
-            $0.failed(token, from: sender, witnesses: deferral.witnesses, begunAt: begunAt, at: time)
+            $0.failed(
+                token, from: sender, wasAlone: wasAlone, witnesses: deferral.witnesses, begunAt: begunAt,
+                at: time)
         }
         guard finding != .alone else {
             let least = isBlocked ? Lane.shortestBlock : deferral.retryAfter

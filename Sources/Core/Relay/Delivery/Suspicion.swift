@@ -61,11 +61,13 @@ package struct Suspicion<Device: Hashable & Sendable>: Sendable {
     /// more senders.
     var voices: Int { max(senders.count + unknownSenders, witnesses / Suspicion.devicesPerSender) }
 
+    /// Notes that a device has failed; `wasAlone`: before the start too, while others were answered.
     @discardableResult
-    mutating func failed(_ device: Device, from sender: SenderID?) -> Finding {
+    mutating func failed(_ device: Device, from sender: SenderID?, wasAlone: Bool = false) -> Finding {
         if let before = failed[device] { return before == answers ? .again : .alone }
         if failed.count == Suspicion.most { failed = [:] }
-        failed[device] = answers
+        failed[device] = wasAlone ? answers - 1 : answers
+        guard !wasAlone else { return .alone }
         witnesses += 1
         if let sender {
             if senders.count < Suspicion.most { senders.insert(sender) }
