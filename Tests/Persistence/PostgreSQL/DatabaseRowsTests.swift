@@ -52,15 +52,21 @@ import Vectors
         defer { line.close() }
         let outbox = try await OutboxStore(Directory.place(at: line.url(try #require(directory.database))))
         let message = String(repeating: "m", count: 1000)
-        _ = try await outbox.commit(
-            (1...1200 as ClosedRange<Int64>).map { number in
-                let one = request(2 * number, token: UInt64(number), message: message)
-                return .store(
-                    StoreRequest(
-                        notification: one.notification, digests: one.digests, destination: .backlog(room: 9)))
-            })
-        _ = try await outbox.commit(
-            (5000..<11000 as Range<Int64>).map { .remember(request($0).digests, acceptedAt: 1000) })
+        // The database gives up whoever takes longer than a lease over one of them.
+        for first in stride(from: 1, through: 1200, by: 100) as StrideThrough<Int64> {
+            _ = try await outbox.commit(
+                (first..<first + 100).map { number in
+                    let one = request(2 * number, token: UInt64(number), message: message)
+                    return .store(
+                        StoreRequest(
+                            notification: one.notification, digests: one.digests,
+                            destination: .backlog(room: 9)))
+                })
+        }
+        for first in stride(from: 5000, to: 11000, by: 500) as StrideTo<Int64> {
+            _ = try await outbox.commit(
+                (first..<first + 500).map { .remember(request($0).digests, acceptedAt: 1000) })
+        }
         func count(_ body: () async throws -> Void) async throws -> Int {
             let before = line.received
             try await body()
