@@ -144,10 +144,7 @@ final class NodeStart {
         let presence = node.presence
         node.console?.onion?.watch(presence, Invitations(path: state.consoleClients), log: log)
         presence.onChange = { [unowned self, unowned node] in onionChanged(to: $0, of: node) }
-        try await parts.add(.tor) { [unowned self] _ in
-            await presence.stop()
-            await announcement?.value
-        }
+        try await parts.add(.tor) { [unowned self] _ in await unpublish(presence) }
         do {
             try await presence.start(
                 node.doors.ports, beside: [node.console?.onion?.service].compactMap(\.self))
@@ -156,6 +153,11 @@ final class NodeStart {
         }
         // It returns then too.
         guard !parts.isClosing else { throw .stopped }
+    }
+
+    private func unpublish(_ presence: OnionPresence) async {
+        await presence.stop()
+        await announcement?.value
     }
 
     private func onionChanged(to onion: OnionState, of node: RelayNode) {

@@ -15,16 +15,21 @@ final class Passage: StreamHandler {
             let isFirst = accepted == 1
             near.handler = self
             near.pauseReading()
-            Task {
-                guard let far = try? await Stream.connect(to: socks) else { return near.close() }
-                far.handler = self
-                others[ObjectIdentifier(near)] = far
-                others[ObjectIdentifier(far)] = near
-                if isFirst { cut = (ObjectIdentifier(far), limit) }
-                far.resumeReading()
-                near.resumeReading()
+            Task { [weak self] in
+                await self?.join(near, to: socks, bringing: isFirst ? limit : nil)
             }
         }
+    }
+
+    /// - Parameter limit: so many bytes are brought to this one; `nil`: all.
+    private func join(_ near: Stream, to socks: Endpoint, bringing limit: Int?) async {
+        guard let far = try? await Stream.connect(to: socks) else { return near.close() }
+        far.handler = self
+        others[ObjectIdentifier(near)] = far
+        others[ObjectIdentifier(far)] = near
+        if let limit { cut = (ObjectIdentifier(far), limit) }
+        far.resumeReading()
+        near.resumeReading()
     }
 
     var endpoint: Endpoint { listener.endpoint }

@@ -89,11 +89,13 @@ final class ControlRelay {
 
     init(to target: Endpoint) throws {
         listener = try Listener(on: .host("127.0.0.1", port: 0)) { [unowned self] near in
-            Task {
-                guard let far = try? await Stream.connect(to: target) else { return near.close() }
-                pairs.append(Pair(near, far))
-            }
+            Task { [weak self] in await self?.join(near, to: target) }
         }
+    }
+
+    private func join(_ near: Stream, to target: Endpoint) async {
+        guard let far = try? await Stream.connect(to: target) else { return near.close() }
+        pairs.append(Pair(near, far))
     }
 
     var endpoint: Endpoint { listener.endpoint }

@@ -77,6 +77,24 @@ import Testing
         #expect(selfDial.figures.front == nil)
     }
 
+    /// Both are due in one turn of the loop: the call's task finds nobody, and that ends nothing else.
+    @Test func whoIsLetGoWhenTheCallIsDueCallsNobody() async throws {
+        var asked = 0
+        var selfDial: SelfDial? = SelfDial(settings { .own }) {
+            asked += 1
+            return nil
+        }
+        var isOver = false
+        let end = Timer {
+            selfDial = nil
+            Task { isOver = true }
+        }
+        selfDial?.begin()
+        end.start(after: .zero)
+        try await EventLoop.until { isOver }
+        #expect(asked == 0)
+    }
+
     @Test func failuresInARowCallForHelpAndASuccessEndsThem() async throws {
         let isUp = Changing(false)
         let proxy = try FakeSocks { _ in isUp.value ? 0 : 0xF2 }

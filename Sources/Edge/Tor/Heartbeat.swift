@@ -25,7 +25,7 @@ final class Heartbeat {
         self.settings = settings
         self.log = log
         slept = settings.sleptNanoseconds()
-        timer.action = { [unowned self] in Task { await beat() } }
+        timer.action = { [unowned self] in Task { [weak self] in await self?.beat() } }
     }
 
     func start() {

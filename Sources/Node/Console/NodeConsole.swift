@@ -120,7 +120,7 @@ final class NodeConsole {
     func tellLink(_ tell: @escaping @EventLoop (_ link: String) -> Void) {
         let make: @EventLoop () -> Void = { [unowned self] in
             guard !login.hasOwner else { return }
-            Task { for link in await makeLinks() { tell(link) } }
+            Task { [weak self] in for link in await self?.makeLinks() ?? [] { tell(link) } }
         }
         if let onion { onion.whenPublished(make) } else { make() }
     }

@@ -23,21 +23,26 @@ final class OwnDoors: HTTPDoor {
     /// - Parameter onion: the ports and the network.
     func doors(of onion: Settings.Onion) -> [SelfDialDoor] {
         let peers = SelfDialDoor(port: onion.peerPort) { [unowned self] stream, unread, deadline in
-            let peer = BisqPeer(stream, unread: unread, network: onion.network)
-            let before = peerFrames()
-            do {
-                _ = try await peer.ping(deadline: deadline)
-                guard peerFrames() > before else { return SelfDialReply(.another) }
-                return SelfDialReply(.own, line: SelfDialLine(peer))
-            } catch {
-                return SelfDialReply(.unanswered("port \(onion.peerPort): \(error)"))
-            }
+            await ping(onion, over: BisqPeer(stream, unread: unread, network: onion.network), deadline)
         }
         guard let port = onion.httpPorts.first else { return [peers] }
         let http = SelfDialDoor(port: port) { [unowned self] stream, unread, deadline in
             SelfDialReply(await ask(port: port, over: stream, unread, deadline))
         }
         return [peers, http]
+    }
+
+    private func ping(
+        _ onion: Settings.Onion, over peer: BisqPeer, _ deadline: Duration
+    ) async -> SelfDialReply {
+        let before = peerFrames()
+        do {
+            _ = try await peer.ping(deadline: deadline)
+            guard peerFrames() > before else { return SelfDialReply(.another) }
+            return SelfDialReply(.own, line: SelfDialLine(peer))
+        } catch {
+            return SelfDialReply(.unanswered("port \(onion.peerPort): \(error)"))
+        }
     }
 
     private func ask(

@@ -39,7 +39,7 @@ final class NodeHistory {
         }
         checkTimer.action = { [unowned self] in look() }
         saveTimer.action = { [unowned self] in
-            Task { await save() }
+            Task { [weak self] in await self?.save() }
         }
     }
 

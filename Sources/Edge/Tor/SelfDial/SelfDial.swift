@@ -69,8 +69,8 @@ final class SelfDial {
         self.settings = settings
         self.random = random
         self.route = route
-        timer.action = { [unowned self] in Task { await call(at: .now) } }
-        lineTimer.action = { [unowned self] in Task { await askLine() } }
+        timer.action = { [unowned self] in Task { [weak self] in await self?.call(at: .now) } }
+        lineTimer.action = { [unowned self] in Task { [weak self] in await self?.askLine() } }
     }
 
     /// Begins to call: the service is published.
