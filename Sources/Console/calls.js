@@ -13,10 +13,12 @@ const known = new Set([
 
 /** Why the node has not done what it was asked for; its message is for people. */
 export class Refused extends Error {
-    constructor(status, code, message) {
+    constructor(status, code, message, after = 0) {
         super(known.has(code) ? state.words(`fault_${code}`) : message || state.words("fault_other", { status }));
         this.status = status;
         this.code = code;
+        /** The seconds to wait before it may be asked again; 0: not told. */
+        this.after = after;
     }
 }
 
@@ -44,7 +46,7 @@ async function asked(method, path, body) {
     if (answer.status === 401) state.hasEntered = false;
     if (!answer.ok) {
         const value = await answer.json().catch(() => null);
-        throw new Refused(answer.status, value?.code, value?.message);
+        throw new Refused(answer.status, value?.code, value?.message, Number(answer.headers.get("Retry-After")) || 0);
     }
     return answer;
 }

@@ -120,12 +120,25 @@ import Testing
         }
 
         #expect(try await ConsoleBrowser(port).enter("passphrase", "correct horse") == 204)
-        // With the right one as well, once his share is used up. It grows while he guesses.
-        try await until {
-            guard try await told("passphrase", "wrong horse").status == 429 else { return false }
-            let late = try await told("passphrase", "correct horse")
-            return late.status == 429 && late.fields["retry-after"] != nil
+        // While other programs of this machine guess as fast as they can.
+        let guessers = try (0..<8).map { _ in
+            try LabProgram([
+                "curl", "-s", "-o", "/dev/null", "-w", "%{http_code}\n", "-H",
+                "Origin: http://127.0.0.1:\(port)", "-H", "onionbell-console: 1", "-H",
+                "content-type: application/json", "-d", #"{"passphrase":"wrong horse"}"#,
+                "http://127.0.0.1:\(port)/api/v1/session?[1-100000]",
+            ])
         }
+        for guesser in guessers { await guesser.wait { $0.exit != nil || !$0.lines.isEmpty } }
+        for time in 0..<(isLong ? 10 : 3) {
+            var answers: [Int] = []
+            repeat {
+                answers.append(try await ConsoleBrowser(port).enter("passphrase", "correct horse"))
+            } while answers.last == 429 && answers.count < 20
+            #expect(answers.last == 204, "time \(time): \(answers)")
+        }
+        #expect(guessers.allSatisfy { $0.exit == nil })
+        for guesser in guessers { await guesser.stop() }
         #expect(try await owner.send("GET", "/api/v1/state").status == 200)
         await stage.close()
     }

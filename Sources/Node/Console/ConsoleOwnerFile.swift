@@ -8,7 +8,7 @@ import Reactor
 /// The file `console-owner` of the state directory: digests of the sessions and of the passphrase. That it is there says that
 /// the node has an owner.
 ///
-///     {"passphrase":{"key":"<hex>","salt":"<hex>"},"sessions":[{"digest":"<hex>","ends":1790000000}]}
+///     {"marks":["<hex>"],"passphrase":{"key":"<hex>","salt":"<hex>"},"sessions":[{"digest":"<hex>","ends":1790000000}]}
 enum ConsoleOwnerFile {
     private static let limit = 16_384
 
@@ -59,12 +59,17 @@ extension ConsoleAccess.Saved {
             else { return nil }
             sessions.append(ConsoleAccess.Session(digest: digest, ends: ends))
         }
+        for row in (json["marks"]?.array ?? []).suffix(ConsoleAccess.mostMarks) {
+            guard let mark = row.string.flatMap({ Hex.decode($0) }), mark.count == 32 else { return nil }
+            marks.append(mark)
+        }
     }
 
     fileprivate var json: JSON {
         var members: JSON.Object = [
             "sessions": .array(
-                sessions.map { ["digest": .string(Hex.encode($0.digest)), "ends": .integer($0.ends)] })
+                sessions.map { ["digest": .string(Hex.encode($0.digest)), "ends": .integer($0.ends)] }),
+            "marks": .array(marks.map { .string(Hex.encode($0)) }),
         ]
         if let passphrase {
             members["passphrase"] = [

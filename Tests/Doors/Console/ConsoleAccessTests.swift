@@ -10,7 +10,7 @@ import Testing
     /// Whose calls may change what is asked within an expectation.
     private final class Asked {
         var access = ConsoleAccess(nil)
-        var attempts = ConsoleAttempts(perSecond: 1, burst: 3)
+        var attempts = ConsoleAttempts<Int>(perSecond: 1, burst: 3)
 
         func spend(_ text: String, at now: MonotonicTime) -> Bool { access.spendLink(text, at: now) }
         func mayTry(_ sender: Int, at now: MonotonicTime) -> Bool {
@@ -64,16 +64,37 @@ import Testing
         #expect(access.saved?.sessions.count == 1)
     }
 
-    @Test func anotherPassphraseEndsAllOtherSessions() throws {
+    /// All that somebody may have made for himself who knew the old one.
+    @Test func anotherPassphraseEndsOtherSessionsMarksAndTheLink() throws {
         var access = ConsoleAccess(nil)
         let (one, other) = (access.enter(with: random(1), at: 0), access.enter(with: random(2), at: 0))
         let digest = try PassphraseDigest(of: Secret(Array("correct horse".utf8)))
+        let (mark, link) = (access.addMark(of: random(3)), access.makeLink(of: secret, at: 0))
+        #expect(access.mark(mark) != nil)
         access.setPassphrase(digest, by: one)
         #expect(access.isSession(one, at: 1) && !access.isSession(other, at: 1))
+        let isSpent = access.spendLink(link, at: 1)
+        #expect(access.mark(mark) == nil && !isSpent)
         #expect(try digest.isOf(Secret(Array("correct horse".utf8))))
         #expect(try !digest.isOf(Secret(Array("correct horsf".utf8))))
         access.leave(one)
         #expect(!access.isSession(one, at: 1) && access.hasOwner)
+    }
+
+    @Test func aMarkOpensNothingAndTheOldestGivesWay() {
+        var access = ConsoleAccess(nil)
+        _ = access.enter(with: random(0), at: 0)
+        let first = access.addMark(of: random(1))
+        #expect(access.mark(first) != nil && !access.isSession(first, at: 1))
+        #expect(access.mark("") == nil && access.mark(first + "A") == nil)
+        for byte in 2...UInt8(ConsoleAccess.mostMarks) { _ = access.addMark(of: random(byte)) }
+        #expect(access.mark(first) != nil)
+        let last = access.addMark(of: random(99))
+        #expect(access.mark(first) == nil && access.saved?.marks.count == ConsoleAccess.mostMarks)
+        // A browser that enters again has one mark.
+        let next = access.addMark(of: random(100), inPlaceOf: last)
+        #expect(access.mark(last) == nil && access.mark(next) != nil)
+        #expect(access.saved?.marks.count == ConsoleAccess.mostMarks)
     }
 
     @Test func whoTriesOftenUsesUpHisOwnShareOnly() {
@@ -87,7 +108,7 @@ import Testing
     /// Those of a crowd share what one has, and the table grows no further.
     @Test func aCrowdIsRememberedWithinBounds() {
         let asked = Asked()
-        for sender in 1...ConsoleAttempts.mostSenders { #expect(asked.mayTry(sender, at: 0)) }
+        for sender in 1...ConsoleAttempts<Int>.most { #expect(asked.mayTry(sender, at: 0)) }
         #expect((1...10).count { asked.mayTry(10_000 + $0, at: 0) } == 3)
         #expect(asked.mayTry(5, at: 0))
         // Those whose share is whole again make room.

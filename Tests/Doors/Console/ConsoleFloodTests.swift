@@ -87,7 +87,8 @@ import Wire
     }
 
     private func owner(at site: Site, _ circuit: UInt32) async throws -> (RawPeer, cookie: String) {
-        guard case .entered(let token) = await site.login.enter(byLink: site.login.makeLink(), from: 1) else {
+        guard case .entered(let token, _) = await site.login.enter(byLink: site.login.makeLink(), from: 1)
+        else {
             throw CancellationError()
         }
         let owner = try await site.client(circuit)

@@ -47,22 +47,52 @@ import Testing
         }
     }
 
-    @Test func anyTextThatIsNoPassphraseCostsTheSame() async throws {
-        let nodes = [nil, try saved(passphrase: nil), try saved(passphrase: passphrase)]
-        for (number, saved) in nodes.enumerated() {
+    /// Where no passphrase is set nothing is hashed; the answer goes out at the end of a turn, as everywhere.
+    @Test func aWrongTextIsHashedOnlyWhereAPassphraseIsSet() async throws {
+        let none = ConsoleAccess.Work()
+        let one = ConsoleAccess.Work(hashes: 1, digests: 0, comparisons: 2)
+        let nodes = [
+            (nil, none), (try saved(passphrase: nil), none), (try saved(passphrase: passphrase), one),
+        ]
+        for (number, (saved, work)) in nodes.enumerated() {
             let login = ConsoleLogin(saved) { _ in }
-            guard case .refused = await login.enter(byPassphrase: "something else", from: 1) else {
+            guard case .refused = await login.enter(byPassphrase: "something else", showing: nil, from: 1)
+            else {
                 Issue.record("node \(number) let in")
                 continue
             }
-            #expect(login.work == ConsoleAccess.Work(hashes: 1, digests: 0, comparisons: 2), "\(number)")
+            #expect(login.work == work, "\(number)")
         }
         // The right one does no other work, and where none is set no text is right.
-        for (saved, isRight) in [(nodes[1], false), (nodes[2], true)] {
+        for (saved, work, isRight) in [(nodes[1].0, none, false), (nodes[2].0, one, true)] {
             let login = ConsoleLogin(saved) { _ in }
-            let answer = await login.enter(byPassphrase: passphrase, from: 1)
+            let answer = await login.enter(byPassphrase: passphrase, showing: nil, from: 1)
             if case .entered = answer { #expect(isRight) } else { #expect(!isRight) }
-            #expect(login.work == ConsoleAccess.Work(hashes: 1, digests: 0, comparisons: 2))
+            #expect(login.work == work)
         }
+    }
+
+    /// Strangers, each as often as they like, at a login on one loop: one guess is hashed a turn.
+    @Test func aBrowserThatHasEnteredBeforeHasAShareThatStrangersCannotUse() async throws {
+        let login = ConsoleLogin(try saved(passphrase: passphrase)) { _ in }
+        guard case .entered(_, let mark) = await login.enter(byPassphrase: passphrase, showing: nil, from: 1)
+        else {
+            Issue.record("not let in")
+            return
+        }
+        #expect(login.isMark(mark) && !login.isSession(mark) && !login.isMark("none"))
+        // From the circuit of somebody who has used up its share.
+        while case .refused = await login.enter(byPassphrase: "wrong", showing: nil, from: 7) {}
+        guard case .later = await login.enter(byPassphrase: passphrase, showing: "none", from: 7) else {
+            Issue.record("a made-up mark has a share")
+            return
+        }
+        guard case .entered(_, let next) = await login.enter(byPassphrase: passphrase, showing: mark, from: 7)
+        else {
+            Issue.record("the mark has no share")
+            return
+        }
+        // One browser has one mark.
+        #expect(login.isMark(next) && !login.isMark(mark))
     }
 }

@@ -27,6 +27,9 @@ package struct ConsoleAccess {
         package var passphrase: PassphraseDigest?
         /// The oldest first.
         package var sessions: [Session] = []
+        /// SHA-256 of the marks of browsers that have entered, the oldest first. A mark opens nothing: with one a browser
+        /// has a share of the guesses for itself, which no stranger uses up.
+        package var marks: [[UInt8]] = []
 
         package init() {}
     }
@@ -38,8 +41,8 @@ package struct ConsoleAccess {
         let ends: MonotonicTime
     }
 
-    /// The work done to judge strangers. It is the same for each text, right or wrong, whatever the node has: from how
-    /// long an answer takes nobody learns whether there is a link or a passphrase.
+    /// The work done to judge strangers. It is the same for each text, right or wrong; where there is no passphrase
+    /// nothing is hashed, and the answer takes as long (``ConsoleLogin``).
     struct Work: Equatable, Sendable {
         /// The number of times that scrypt was run over a passphrase.
         var hashes = 0
@@ -60,6 +63,10 @@ package struct ConsoleAccess {
     package static let sessionLifetime: Duration = .seconds(30 * 86_400)
     /// The most sessions. One more ends the oldest.
     package static let mostSessions = 16
+    /// The most marks. One more, and the oldest is none any more.
+    package static let mostMarks = 16
+    /// How long a browser keeps its mark.
+    static let markLifetime: Duration = .seconds(400 * 86_400)
     /// The bytes that a passphrase may have.
     package static let passphraseLengths = 10...1024
 
@@ -89,11 +96,11 @@ package struct ConsoleAccess {
         return true
     }
 
-    /// Returns the salt with which a text is hashed that may be the passphrase; there is a salt where there
-    /// is no passphrase, too.
-    mutating func saltToTry() -> [UInt8] {
+    /// Returns the salt with which a text is hashed that may be the passphrase; `nil`: there is no passphrase.
+    mutating func saltToTry() -> [UInt8]? {
+        guard let salt = passphrase?.salt else { return nil }
         work.hashes += 1
-        return passphrase?.salt ?? Self.noSalt
+        return salt
     }
 
     /// Checks a text that may be the passphrase, and counts the work.
@@ -101,9 +108,10 @@ package struct ConsoleAccess {
     /// - Parameter digest: The text's, made with ``saltToTry()``. Another passphrase may have been set since.
     /// - Returns: Whether the text is the passphrase.
     mutating func checkPassphrase(_ digest: PassphraseDigest) -> Bool {
-        let hasSalt = compare(digest.salt, passphrase?.salt ?? Self.noSalt)
-        let hasKey = compare(digest.key.bytes, passphrase?.key.bytes ?? Self.nobodys)
-        return passphrase != nil && hasSalt && hasKey
+        guard let passphrase else { return false }
+        let hasSalt = compare(digest.salt, passphrase.salt)
+        let hasKey = compare(digest.key.bytes, passphrase.key.bytes)
+        return hasSalt && hasKey
     }
 
     /// Compares secret bytes in constant time, and counts the comparison.
@@ -114,9 +122,8 @@ package struct ConsoleAccess {
         return equalInConstantTime(given, known)
     }
 
-    /// The bytes that stand where there is no link and no passphrase.
+    /// The bytes that stand where there is no link.
     private static let nobodys = [UInt8](repeating: 0, count: 32)
-    private static let noSalt = [UInt8](repeating: 0, count: 16)
 
     // MARK: Sessions
 
@@ -142,6 +149,27 @@ package struct ConsoleAccess {
 
     package static func newToken() -> [UInt8] { randomBytes(tokenLength) }
 
+    /// Notes a mark by which the browser that has just entered is known again.
+    ///
+    /// - Parameter old: The mark that the browser had; `nil`: none.
+    /// - Returns: The text of the mark, for the browser to keep.
+    mutating func addMark(of random: [UInt8], inPlaceOf old: String? = nil) -> String {
+        precondition(random.count == Self.tokenLength, "\(random.count) bytes for a mark")
+        let text = Base64.encodeForURL(random)
+        var marks = saved?.marks ?? []
+        if let old = old.flatMap({ mark($0) }) { marks.removeAll { $0 == old } }
+        if marks.count >= Self.mostMarks { marks.removeFirst(marks.count - Self.mostMarks + 1) }
+        marks.append(Self.digest(text))
+        saved?.marks = marks
+        return text
+    }
+
+    /// Returns the digest of a mark; `nil`: no browser was given this text.
+    func mark(_ text: String) -> [UInt8]? {
+        let digest = Self.digest(text)
+        return saved?.marks.first { equalInConstantTime($0, digest) }
+    }
+
     package func isSession(_ token: String, at now: Int64) -> Bool {
         let digest = Self.digest(token)
         return saved?.sessions.contains { $0.ends > now && equalInConstantTime($0.digest, digest) } ?? false
@@ -152,12 +180,14 @@ package struct ConsoleAccess {
         saved?.sessions.removeAll { $0.digest == digest }
     }
 
-    /// Sets the passphrase. Another passphrase ends all sessions but the one that has set it: whoever knew
-    /// the old one may have one of them.
+    /// Sets the passphrase. Another passphrase ends all that whoever knew the old one may have made for himself: all sessions
+    /// but the one that has set it, all marks, and the link.
     package mutating func setPassphrase(_ passphrase: PassphraseDigest?, by token: String) {
         let digest = Self.digest(token)
         saved?.passphrase = passphrase
         saved?.sessions.removeAll { $0.digest != digest }
+        saved?.marks = []
+        link = nil
     }
 
     private static func digest(_ text: String) -> [UInt8] { Hash.sha256(Array(text.utf8)) }

@@ -19,7 +19,9 @@ extension ConsoleDoor {
             return plain(403, "only the console's own page may ask this")
         }
         guard let login else { return plain(409, "the login is that of the platform") }
-        guard let form = try? HTTPQuery(request.body.span) else { return plain(400, "not a form") }
+        // A form writes a blank as a plus sign, and a plus sign as %2B (URL Standard, section 5).
+        let body = request.body.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 }
+        guard let form = try? HTTPQuery(body.span) else { return plain(400, "not a form") }
         let link = form["link"] ?? ""
         var copy = request
         copy.body = Array(
@@ -28,13 +30,13 @@ extension ConsoleDoor {
                     ? ["passphrase": .string(form["passphrase"] ?? "")] : ["link": .string(link)]
             ).text.utf8)
         enter(copy, isSecure: origin.hasPrefix("https://"), by: login) { response in
-            guard let cookie = response.fields["set-cookie"] else {
+            guard response.fields["set-cookie"] != nil else {
                 let message = (try? JSON(response.body))?["message"]?.string
                 return plain(response.status, message ?? "not accepted")
             }
-            var moved = HTTPResponse(status: 303, text: "status.txt").forKnown
+            var moved = response
+            moved.status = 303
             moved.fields.append("location", "status.txt")
-            moved.fields.append("set-cookie", cookie)
             moved.fields.append("cache-control", "no-store")
             respond(moved.shielded())
         }

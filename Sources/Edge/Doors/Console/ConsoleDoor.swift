@@ -153,15 +153,19 @@ package final class ConsoleDoor {
         guard text.utf8.count <= ConsoleAccess.passphraseLengths.upperBound else {
             return respond(refusal)
         }
+        let mark = mark(in: request)
         Task {
             let answer =
                 isLink
-                ? await login.enter(byLink: text, from: request.sender)
-                : await login.enter(byPassphrase: text, from: request.sender)
+                ? await login.enter(byLink: text, showing: mark, from: request.sender)
+                : await login.enter(byPassphrase: text, showing: mark, from: request.sender)
             switch answer {
-            case .entered(let token):
+            case .entered(let token, let mark):
                 var response = HTTPResponse(status: 204).forKnown
-                response.fields.append("set-cookie", cookie(token, isSecure: isSecure))
+                response.fields.append(
+                    "set-cookie", set(cookie, to: token, for: ConsoleAccess.sessionLifetime, isSecure))
+                response.fields.append(
+                    "set-cookie", set(markCookie, to: mark, for: ConsoleAccess.markLifetime, isSecure))
                 respond(response)
             case .refused: respond(refusal)
             case .later(let delay):
@@ -178,23 +182,40 @@ package final class ConsoleDoor {
         HTTPResponse(status: 403, fault: "not_accepted", "this is no link or passphrase that lets you in")
     }
 
-    private func cookie(_ token: String, isSecure: Bool, lifetime: Int64? = nil) -> String {
-        let seconds = lifetime ?? ConsoleAccess.sessionLifetime.components.seconds
-        return "\(cookie)=\(token); Path=/; Max-Age=\(seconds); HttpOnly; SameSite=Strict"
+    /// The name of the cookie by which a browser is known again. It opens nothing.
+    private var markCookie: String { cookie + "-known" }
+
+    private func set(_ name: String, to value: String, for lifetime: Duration, _ isSecure: Bool) -> String {
+        "\(name)=\(value); Path=/; Max-Age=\(lifetime.components.seconds); HttpOnly; SameSite=Strict"
             + (isSecure ? "; Secure" : "")
     }
 
-    /// Returns the token of the session that the request has. Another program of this machine may have set a
-    /// cookie of the same name beside ours: that cookie opens nothing.
+    /// Returns the token of the session that the request has.
     private func session(in request: HTTPRequest) -> String? {
-        guard let login, let cookies = request.fields["cookie"] else { return nil }
-        for part in cookies.split(separator: ";").prefix(50) {
-            let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard pair.count == 2, Array(pair[0].utf8).trimmingBlanks.elementsEqual(cookie.utf8) else {
-                continue
-            }
-            let token = String(decoding: Array(pair[1].utf8).trimmingBlanks, as: UTF8.self)
-            if token.utf8.count < 100, login.isSession(token) { return token }
+        guard let login else { return nil }
+        return cookieValue(named: cookie, in: request) { login.isSession($0) }
+    }
+
+    /// Returns the mark of a browser that has entered before.
+    private func mark(in request: HTTPRequest) -> String? {
+        guard let login else { return nil }
+        return cookieValue(named: markCookie, in: request) { login.isMark($0) }
+    }
+
+    /// Returns the first right value of a cookie. Other programs of the machine may have set any number of cookies beside
+    /// ours, also of the same name: those open nothing, and keep nobody out.
+    private func cookieValue(
+        named name: String, in request: HTTPRequest, where isRight: (String) -> Bool
+    ) -> String? {
+        guard let cookies = request.fields["cookie"] else { return nil }
+        for part in cookies.utf8.split(separator: UInt8(ascii: ";")) {
+            let pair = part.split(
+                separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+            guard pair.count == 2, Array(pair[0]).trimmingBlanks.elementsEqual(name.utf8) else { continue }
+            let value = Array(pair[1]).trimmingBlanks
+            guard value.count < 100 else { continue }
+            let text = String(decoding: value, as: UTF8.self)
+            if isRight(text) { return text }
         }
         return nil
     }
@@ -271,7 +292,7 @@ package final class ConsoleDoor {
             Task {
                 await owner?.login.leave(owner?.token ?? "")
                 var response = HTTPResponse(status: 204)
-                response.fields.append("set-cookie", cookie("", isSecure: false, lifetime: 0))
+                response.fields.append("set-cookie", set(cookie, to: "", for: .zero, false))
                 respond(response)
             }
         case (Self.passphrasePath, "PUT"): setPassphrase(request, of: owner, respond)

@@ -1,10 +1,12 @@
+import Clocks
 import Crypto
 import Reactor
 
 /// The login to the console: it holds who may enter, makes links, and has what must not be forgotten written down.
 ///
-/// Passphrases are hashed on another thread, one at a time (``PassphraseDigest``: 32 MiB): each stranger has one place in
-/// the queue, which has ``mostWaiting``. Links and sessions cost nothing and wait for nothing, so whoever guesses
+/// Guesses at the passphrase are judged one in a turn (``PassphraseTurns``), and hashed on another thread
+/// (``PassphraseDigest``: 32 MiB). A turn is long enough that all strangers together use a third of a processor, and
+/// its answers go out when the next has begun. Links and sessions cost nothing and wait for nothing, so whoever guesses
 /// passphrases keeps nobody out who has one of these.
 @EventLoop
 package final class ConsoleLogin {
@@ -13,8 +15,8 @@ package final class ConsoleLogin {
 
     /// The result of an attempt to enter.
     enum Answer {
-        /// The browser has entered; the text is the token of its session.
-        case entered(String)
+        /// The browser has entered; the texts are the token of its session, and the mark by which it is known again.
+        case entered(String, mark: String)
         /// Wrong, spent, too old, or not set at all: nobody learns which.
         case refused
         /// Too many attempts: the next may come after this time.
@@ -22,16 +24,28 @@ package final class ConsoleLogin {
     }
 
     private var access: ConsoleAccess
-    private var linkAttempts = ConsoleAttempts(perSecond: 1, burst: 30)
-    private var passphraseAttempts = ConsoleAttempts(perSecond: 1 / 12, burst: 5)
-    /// Senders whose passphrase is hashed or waits for it.
-    private var hashing: Set<Int> = []
+    private var linkAttempts = ConsoleAttempts<Int>(perSecond: 1, burst: 30)
+    private var guessesOfEach = ConsoleAttempts<PassphraseTurns.Guesser>(perSecond: 1 / 12, burst: 5)
+    private var turns = PassphraseTurns()
+    /// The guesses that have no answer yet, by their numbers.
+    private var guesses: [Int: Guess] = [:]
+    private var isTakingTurns = false
+    private let endOfTurn = Timer()
     private let hashes = JobQueue(named: "passphrase")
     private let save: @EventLoop (ConsoleAccess.Saved) async -> Void
     /// Called when somebody has entered; `isFirst`: the node has an owner from now on.
     package var onEntered: (@EventLoop (_ way: Way, _ isFirst: Bool) -> Void)?
 
-    private static let mostWaiting = 8
+    private struct Guess {
+        let text: String
+        let tell: CheckedContinuation<Judgement, Never>
+    }
+
+    private enum Judgement { case right, wrong, comeAgain }
+
+    /// A turn takes this long at least, and so many times as long as its hash: a third of a processor is used.
+    private static let shortestTurn: Duration = .milliseconds(600)
+    private static let hashesPerTurn = 3
 
     /// Makes the login.
     ///
@@ -55,51 +69,103 @@ package final class ConsoleLogin {
             of: randomBytes(ConsoleAccess.secretLength), at: EventLoop.now)
     }
 
-    func enter(byLink text: String, from sender: Int) async -> Answer {
+    func enter(byLink text: String, showing mark: String? = nil, from sender: Int) async -> Answer {
         let now = EventLoop.now
         // The right one always lets in: nobody guesses it, and a flood of wrong ones must keep no owner out.
-        guard !access.spendLink(text, at: now) else { return await enter(by: .link) }
+        guard !access.spendLink(text, at: now) else { return await enter(by: .link, showing: mark) }
         let delay = linkAttempts.take(by: sender, at: now)
         return delay == .zero ? .refused : .later(delay)
     }
 
-    func enter(byPassphrase text: String, from sender: Int) async -> Answer {
-        let delay = passphraseAttempts.take(by: sender, at: EventLoop.now)
-        guard delay == .zero else { return .later(delay) }
-        guard hashing.count < Self.mostWaiting, hashing.insert(sender).inserted else {
-            return .later(.seconds(1))
+    /// Enters by the passphrase, when it is this guess's turn.
+    ///
+    /// - Parameters:
+    ///   - mark: The mark that the browser shows; `nil`: none.
+    ///   - sender: The sender's number; 0: one of many whom nothing tells apart.
+    func enter(byPassphrase text: String, showing mark: String?, from sender: Int) async -> Answer {
+        let guesser: PassphraseTurns.Guesser =
+            if let mark = mark.flatMap({ access.mark($0) }) { .known(mark) } else {
+                sender == 0 ? .oneOfMany : .sender(sender)
+            }
+        if guesser != .oneOfMany {
+            let delay = guessesOfEach.take(by: guesser, at: EventLoop.now)
+            guard delay == .zero else { return .later(delay) }
         }
-        defer { hashing.remove(sender) }
-        // It may have been changed meanwhile.
-        guard let digest = await hash(text, salt: access.saltToTry()), access.checkPassphrase(digest)
-        else { return .refused }
-        return await enter(by: .passphrase)
+        guard let id = turns.add(from: guesser) else { return .later(.seconds(1)) }
+        let judgement = await withCheckedContinuation { tell in
+            guesses[id] = Guess(text: text, tell: tell)
+            guard !isTakingTurns else { return }
+            isTakingTurns = true
+            Task { await takeTurns() }
+        }
+        switch judgement {
+        case .right: return await enter(by: .passphrase, showing: mark)
+        case .wrong: return .refused
+        case .comeAgain: return .later(.seconds(1))
+        }
     }
 
-    private func enter(by way: Way) async -> Answer {
+    private func takeTurns() async {
+        var late: [(id: Int, Judgement)] = []
+        while !turns.isEmpty {
+            let (id, over) = turns.next()
+            // Not before: whoever guesses again at once is no newer than those who came during the turn.
+            for (id, judgement) in late { tell(id, judgement) }
+            late = over.map { ($0, .comeAgain) }
+            guard let id, let text = guesses[id]?.text else { continue }
+            let began = EventLoop.now
+            let isRight = await isPassphrase(text)
+            if isRight { tell(id, .right) } else { late.append((id, .wrong)) }
+            let took = EventLoop.now - began
+            await pause(max(Self.shortestTurn, took * Self.hashesPerTurn) - took)
+        }
+        isTakingTurns = false
+        for (id, judgement) in late { tell(id, judgement) }
+    }
+
+    private func tell(_ id: Int, _ judgement: Judgement) {
+        guesses.removeValue(forKey: id)?.tell.resume(returning: judgement)
+    }
+
+    private func pause(_ time: Duration) async {
+        await withCheckedContinuation { over in
+            endOfTurn.action = { over.resume() }
+            endOfTurn.start(after: time)
+        }
+    }
+
+    private func isPassphrase(_ text: String) async -> Bool {
+        guard let salt = access.saltToTry(), let digest = await hash(text, salt: salt) else { return false }
+        // It may have been changed meanwhile.
+        return access.checkPassphrase(digest)
+    }
+
+    private func enter(by way: Way, showing old: String?) async -> Answer {
         let isFirst = !access.hasOwner
         let token = access.enter(with: ConsoleAccess.newToken(), at: now)
+        let mark = access.addMark(of: ConsoleAccess.newToken(), inPlaceOf: old)
         onEntered?(way, isFirst)
         await keep()
-        return .entered(token)
+        return .entered(token, mark: mark)
     }
 
     func isSession(_ token: String) -> Bool { access.isSession(token, at: now) }
+
+    /// Whether a browser that has entered before was given this mark.
+    func isMark(_ text: String) -> Bool { access.mark(text) != nil }
 
     func leave(_ token: String) async {
         access.leave(token)
         await keep()
     }
 
-    /// Sets the passphrase, and ends all other sessions.
+    /// Sets the passphrase, and ends all that was made under the old one: other sessions, marks and the link.
     ///
     /// - Parameter text: The new passphrase; `nil`: there is none any more.
-    /// - Returns: `false`: nothing was changed, as too many texts are being hashed, hashing failed, or the
-    ///   session has ended.
+    /// - Returns: `false`: nothing was changed, as hashing failed, or the session has ended.
     func setPassphrase(_ text: String?, by token: String) async -> Bool {
         var digest: PassphraseDigest?
         if let text {
-            guard hashing.count < Self.mostWaiting else { return false }
             digest = await hash(text, salt: nil)
             guard digest != nil else { return false }
         }

@@ -1,0 +1,114 @@
+import Testing
+
+@testable import Doors
+
+/// Whose guess at the passphrase is judged next, by value: a turn is a step, and nobody waits for a clock.
+@Suite struct PassphraseTurnsTests {
+    /// Guessers who guess again as soon as they hear an answer, and an owner who comes again when asked to.
+    private struct Siege {
+        var turns = PassphraseTurns()
+        var whose: [Int: PassphraseTurns.Guesser] = [:]
+        /// Answers of the turn before, which go out when the next one has begun.
+        var late: [Int] = []
+        var owners: Int?
+
+        mutating func guess(_ guesser: PassphraseTurns.Guesser) {
+            if let id = turns.add(from: guesser) { whose[id] = guesser }
+        }
+
+        /// One turn: the owner comes while it lasts, unless he waits already.
+        ///
+        /// - Returns: Whether the owner's guess was judged.
+        mutating func pass(
+            owner: PassphraseTurns.Guesser?, fresh: (PassphraseTurns.Guesser) -> PassphraseTurns.Guesser
+        ) -> Bool {
+            let (judged, over) = turns.next()
+            for id in late {
+                if id == owners { owners = nil }
+                if let guesser = whose.removeValue(forKey: id) { guess(fresh(guesser)) }
+            }
+            late = over + (judged.map { [$0] } ?? [])
+            if judged != nil, judged == owners { return true }
+            if let owner, owners == nil { owners = turns.add(from: owner) }
+            return false
+        }
+    }
+
+    private func turnsUntilTheOwnerIsIn(
+        _ siege: inout Siege, as owner: PassphraseTurns.Guesser,
+        fresh: (PassphraseTurns.Guesser) -> PassphraseTurns.Guesser = { $0 }
+    ) -> Int {
+        for turn in 1...100 where siege.pass(owner: owner, fresh: fresh) { return turn }
+        return 101
+    }
+
+    /// Circuits that are told apart: whoever has not been judged comes before those who have.
+    @Test func anOwnerOnANewCircuitComesNextWhoeverGuesses() {
+        for quietTurns in [0, 1, 5, 40, 100] {
+            var siege = Siege()
+            for circuit in 1...34 { siege.guess(.sender(circuit)) }
+            for _ in 0..<quietTurns { _ = siege.pass(owner: nil, fresh: { $0 }) }
+            #expect(turnsUntilTheOwnerIsIn(&siege, as: .sender(1000)) <= 2, "after \(quietTurns) turns")
+        }
+    }
+
+    /// A stranger who has a new circuit for each guess.
+    @Test func anOwnerComesNextThoughEachGuessHasACircuitOfItsOwn() {
+        var siege = Siege()
+        var last = 100
+        for circuit in 1...34 { siege.guess(.sender(circuit)) }
+        let renewed: (PassphraseTurns.Guesser) -> PassphraseTurns.Guesser = { _ in
+            last += 1
+            return .sender(last)
+        }
+        for _ in 0..<50 { _ = siege.pass(owner: nil, fresh: renewed) }
+        #expect(turnsUntilTheOwnerIsIn(&siege, as: .sender(50), fresh: renewed) <= 2)
+    }
+
+    /// Programs of one machine: nothing tells the owner's browser from them.
+    @Test(arguments: [1, 10, 34, 200]) func anOwnerBesideLocalProgramsComesNext(programs: Int) {
+        var siege = Siege()
+        for _ in 0..<programs { siege.guess(.oneOfMany) }
+        for _ in 0..<50 { _ = siege.pass(owner: nil, fresh: { $0 }) }
+        #expect(turnsUntilTheOwnerIsIn(&siege, as: .oneOfMany) <= 2)
+    }
+
+    @Test func aBrowserThatHasEnteredBeforeComesBeforeAllStrangers() {
+        var turns = PassphraseTurns()
+        let known = turns.add(from: .known([1]))
+        for circuit in 1...200 { _ = turns.add(from: .sender(circuit)) }
+        for _ in 1...200 { _ = turns.add(from: .oneOfMany) }
+        let first = turns.next().judged
+        #expect(known != nil && first == known)
+    }
+
+    @Test func eachGuesserWhoIsToldApartHasOnePlace() {
+        var turns = PassphraseTurns()
+        for guesser in [PassphraseTurns.Guesser.sender(1), .known([1])] {
+            let (one, other) = (turns.add(from: guesser), turns.add(from: guesser))
+            #expect(one != nil && other == nil)
+        }
+        let (one, other) = (turns.add(from: .oneOfMany), turns.add(from: .oneOfMany))
+        #expect(one != nil && other != nil)
+    }
+
+    /// Nobody waits for ever: each guess ends, by a judgement or by being asked to come again.
+    @Test func eachGuessEnds() {
+        var turns = PassphraseTurns()
+        var open: Set<Int> = []
+        for circuit in 1...(2 * PassphraseTurns.most) {
+            if let id = turns.add(from: circuit % 3 == 0 ? .oneOfMany : .sender(circuit)) { open.insert(id) }
+        }
+        #expect(open.count == 2 * PassphraseTurns.most)
+        var steps = 0
+        while !turns.isEmpty, steps < 1000 {
+            let (judged, over) = turns.next()
+            for id in over + (judged.map { [$0] } ?? []) {
+                let wasOpen = open.remove(id) != nil
+                #expect(wasOpen, "ended twice")
+            }
+            steps += 1
+        }
+        #expect(open.isEmpty && steps <= PassphraseTurns.longestWait + 1)
+    }
+}
