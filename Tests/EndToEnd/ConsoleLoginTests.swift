@@ -152,6 +152,11 @@ import Testing
         let set = #"{"passphrase":"correct horse"}"#
         #expect(try await owner.send("PUT", "/api/v1/passphrase", set).status == 204)
         let second = ConsoleBrowser(port)
+        // By the form, for who has no scripts: browsers write a blank as a plus sign.
+        let form = try await ConsoleBrowser(port).send(
+            "POST", "/enter", "link=&passphrase=correct+horse",
+            ["content-type": "application/x-www-form-urlencoded"])
+        #expect(form.status == 303 && form.fields["set-cookie"] != nil)
         #expect(try await second.enter("passphrase", "correct horse") == 204)
         #expect(
             try await owner.send("PUT", "/api/v1/passphrase", #"{"passphrase":"battery staple"}"#).status
@@ -180,6 +185,10 @@ import Testing
         // Beside the real one it keeps nobody out.
         let both = ConsoleBrowser(port, cookie: "\(planted ?? ""); x; \(owner.cookie ?? "")")
         #expect(try await both.send("GET", "/api/v1/state").status == 200)
+        // Nor do any number of cookies of other programs.
+        let others = (0..<200).map { "other\($0)=value" }.joined(separator: "; ")
+        let last = ConsoleBrowser(port, cookie: "\(others); \(owner.cookie ?? "")")
+        #expect(try await last.send("GET", "/api/v1/state").status == 200)
 
         for (name, value) in [
             ("origin", "http://evil.example"), ("origin", "null"), ("origin", ""),
