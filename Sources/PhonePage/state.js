@@ -168,24 +168,23 @@ async function closeNotifications() {
 
 /** Replaces this phone's key by another phone's. What was sealed with the old one is opened already, or lost. */
 export async function takeKey(key) {
-    const { wrapped, ...pairing } = state.pairing;
-    await store.replaceAll({ ...pairing, key, confirmed: 0 }, (push) => (push.notice ? push : undefined));
+    await store.replaceAll(({ wrapped, ...now }) => ({ ...now, key, confirmed: 0 }),
+        (push) => (push.notice ? push : undefined));
     state.key = key;
     await refresh();
 }
 
 /** With a passcode only what came is kept, sealed as it came; the notices made of it go. */
 export async function setPasscode(passcode) {
-    const { key, ...pairing } = state.pairing;
     const wrapped = await wrap(state.key, passcode);
-    await store.replaceAll({ ...pairing, wrapped }, ({ notice, ...push }) => push);
+    await store.replaceAll(({ key, ...now }) => ({ ...now, wrapped }), ({ notice, ...push }) => push);
     await refresh();
 }
 
 export async function removePasscode() {
-    const { wrapped, ...pairing } = state.pairing;
+    const { key } = state;
     const opened = new Map(state.pushes.map((push) => [push.id, push.notice]));
-    await store.replaceAll({ ...pairing, key: state.key },
+    await store.replaceAll(({ wrapped, ...now }) => ({ ...now, key }),
         (push) => (opened.has(push.id) ? { ...push, notice: opened.get(push.id) } : push));
     await refresh();
 }
@@ -195,8 +194,9 @@ export async function unlock(passcode) {
     const key = await unwrap(state.pairing.wrapped, passcode);
     if (key === null) return false;
     state.key = key;
-    state.missed = (await store.setting("missed")) ?? 0;
-    await store.changeSetting("missed", () => undefined);
+    await store.changeSetting("missed", (count) => {
+        state.missed = count ?? 0;
+    });
     await refresh();
     return true;
 }

@@ -96,7 +96,7 @@ export const changeSetting = (name, change) =>
  * Keeps one push, unless the same text is there already, and lets the oldest go. When the storage is full, half of the
  * pushes make room; throws when even that does not help.
  *
- * Gives the push's id.
+ * Gives the push's id; `undefined` where there is no pairing.
  */
 export async function keepPush(push) {
     try {
@@ -118,11 +118,18 @@ export async function keepLockedPush(push) {
     }
 }
 
+/**
+ * The worker has read the pairing before, and it may be another one by now: behind a passcode nothing is kept in clear, and
+ * without a pairing nothing at all.
+ */
 const insert = (push, makeRoom) =>
     transaction("readwrite", async (settings, pushes) => {
+        const pairing = await result(settings.get("pairing"));
+        if (pairing === undefined) return undefined;
         const known = await result(pushes.index("digest").getKey(push.digest));
         if (known !== undefined) return known;
-        const id = await result(pushes.add(push));
+        const { notice, ...sealed } = push;
+        const id = await result(pushes.add(pairing.wrapped ? sealed : push));
         await makeRoom(settings, pushes);
         return id;
     });
@@ -185,14 +192,17 @@ export const obeyErase = (erase, opened) =>
     });
 
 /**
- * Replaces the pairing and all pushes in one step, as locking and unlocking for good do. `change` gives the new push, or
- * `undefined` to remove it. It must not await: the transaction would end.
+ * Replaces the pairing and all pushes in one step, as locking and unlocking for good do. `changePairing` gets the pairing as
+ * it is now: the worker changes it too. `changePush` gives the new push, or `undefined` to remove it. Neither may await: the
+ * transaction would end.
  */
-export const replaceAll = (pairing, change) =>
+export const replaceAll = (changePairing, changePush) =>
     transaction("readwrite", async (settings, pushes) => {
-        await result(settings.put(pairing, "pairing"));
+        const pairing = await result(settings.get("pairing"));
+        if (pairing === undefined) return;
+        await result(settings.put(changePairing(pairing), "pairing"));
         for (const push of await result(pushes.getAll())) {
-            const changed = change(push);
+            const changed = changePush(push);
             await result(changed === undefined ? pushes.delete(push.id) : pushes.put(changed));
         }
     });

@@ -158,8 +158,8 @@ faults = [
     (
         "the key stays in clear",
         "state.js",
-        "replaceAll({ ...pairing, wrapped },",
-        "replaceAll({ ...pairing, key, wrapped },",
+        "({ key, ...now }) => ({ ...now, wrapped })",
+        "(now) => ({ ...now, wrapped })",
         screens_checks.a_passcode_seals_the_key_and_what_comes,
     ),
     (
@@ -168,6 +168,13 @@ faults = [
         "({ notice, ...push }) => push);",
         "(push) => push);",
         screens_checks.a_passcode_seals_the_key_and_what_comes,
+    ),
+    (
+        "what a passcode locks is kept in clear",
+        "store.js",
+        "pushes.add(pairing.wrapped ? sealed : push)",
+        "pushes.add(push)",
+        screens_checks.a_push_is_kept_as_the_pairing_of_that_moment_wants_it,
     ),
     (
         "the report tells the endpoint",

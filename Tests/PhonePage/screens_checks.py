@@ -134,6 +134,36 @@ def a_passcode_seals_the_key_and_what_comes(bench):
         equal(len(page.kept()), 2)
 
 
+def a_push_is_kept_as_the_pairing_of_that_moment_wants_it(bench):
+    """The worker reads the pairing, and opens a push; meanwhile a passcode is set, or the phone is unpaired."""
+    keep = """const store = await import("./store.js");
+        const push = {digest: given[0], text: "sealed", received: Date.now(), isRead: false, notice: {title: "a secret"}};
+        const id = await store.keepPush(push);
+        return [id ?? null, JSON.stringify(await store.allPushes())];"""
+    with bench.page() as page:
+        page.pair(key)
+        page.run("const state = await import('./state.js'); await state.setPasscode(given[0]);", passcode)
+        id, stored = page.run(keep, "one")
+        assert id and "sealed" in stored and "secret" not in stored, stored
+        page.run("const state = await import('./state.js'); await state.unpair();")
+        equal(page.run(keep, "two"), [None, "[]"])
+
+
+def what_the_worker_notes_while_a_passcode_is_set_stays(bench):
+    """To make a key of it takes a while: the push service may give this browser another address meanwhile."""
+    with bench.page() as page:
+        page.pair(key)
+        pairing = page.run(
+            """const [store, state] = [await import("./store.js"), await import("./state.js")];
+            const isSet = state.setPasscode(given[0]);
+            await store.changeSetting("pairing", (now) => ({...now, moved: 5}));
+            await isSet;
+            return store.setting("pairing");""",
+            passcode,
+        )
+        equal((pairing["moved"], "key" in pairing, "wrapped" in pairing), (5, False, True))
+
+
 def what_came_while_locked_is_honoured_on_unlock(bench):
     with bench.page() as page:
         page.pair(key)
@@ -355,6 +385,8 @@ checks = [
     nothing_is_cut_on_a_small_phone_in_any_language,
     the_keyboard_reaches_everything,
     a_passcode_seals_the_key_and_what_comes,
+    a_push_is_kept_as_the_pairing_of_that_moment_wants_it,
+    what_the_worker_notes_while_a_passcode_is_set_stays,
     what_came_while_locked_is_honoured_on_unlock,
     an_erase_that_came_while_locked_has_to_be_true_too,
     a_flood_on_a_locked_page_pushes_out_nothing_that_came_before,
