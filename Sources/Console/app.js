@@ -90,12 +90,13 @@ function follow() {
     });
 }
 
-/** One after the other: a change that comes meanwhile is drawn after it. */
+/** One after the other: a change that comes meanwhile is drawn after it, whatever became of the one before. */
 let waiting = Promise.resolve();
 
 function redrawn(kind) {
-    waiting = waiting.then(() => redraw(kind));
-    return waiting;
+    const drawn = waiting.then(() => redraw(kind));
+    waiting = drawn.catch(() => {});
+    return drawn;
 }
 
 function changed(kind) {

@@ -22,33 +22,40 @@ export class Refused extends Error {
     }
 }
 
-/** Gives the answer's value, or null where it has none. Throws what was refused. */
-export async function call(method, path, body) {
-    const answer = await asked(method, path, body);
-    return answer.status === 204 ? null : answer.json().catch(() => null);
-}
+/** Gives the answer's value, or null where it has none. Throws what was refused, also where an answer came in part only. */
+export const call = (method, path, body) => asked(method, path, body, valueOf);
 
 /** Gives a file. */
-export const callForFile = async (method, path, body) => (await asked(method, path, body)).blob();
+export const callForFile = (method, path, body) => asked(method, path, body, (answer) => answer.blob());
 
-async function asked(method, path, body) {
+async function valueOf(answer) {
+    const text = await answer.text();
+    try {
+        return JSON.parse(text);
+    } catch {
+        return null;
+    }
+}
+
+async function asked(method, path, body, read) {
     const headers = method === "GET" ? {} : { "Onionbell-Console": "1" };
     if (body !== undefined) headers["Content-Type"] = "application/json";
     let answer;
+    let value;
     try {
         answer = await fetch(`api/v1/${path}`, {
             method, headers, body: body === undefined ? undefined : JSON.stringify(body),
             credentials: "same-origin", cache: "no-store", redirect: "error",
         });
+        value = await (answer.ok ? read : valueOf)(answer);
     } catch {
         throw new Refused(0, "no_answer");
     }
     if (answer.status === 401) state.hasEntered = false;
     if (!answer.ok) {
-        const value = await answer.json().catch(() => null);
         throw new Refused(answer.status, value?.code, value?.message, Number(answer.headers.get("Retry-After")) || 0);
     }
-    return answer;
+    return value;
 }
 
 /** For forms: nothing, or what is wrong. */

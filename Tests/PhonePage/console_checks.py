@@ -358,6 +358,35 @@ def what_changes_while_a_screen_asks_is_not_lost(world):
         equal(asked(world, "DELETE", "/names/carol", None, cookie)[0], 200)
 
 
+def an_answer_that_breaks_off_ends_nothing(world):
+    """The node may be restarted amid it. What changes later is drawn all the same, and a form says it."""
+    with world.page(world.link()) as page:
+        page.go("#/phones")
+        page.says("There is no phone yet.")
+        page.run(
+            """const ask = window.fetch;
+            window.broken = [];
+            const breaks = (name) => !broken.includes(name) && broken.push(name);
+            window.fetch = async (path, options) => {
+                const answer = await ask(path, options);
+                const name = String(path).split("/").at(-1);
+                if (!(name === "phones" || name === "backup" && options.method === "POST") || !breaks(name)) return answer;
+                return new Response(new ReadableStream({start: (body) => body.error(new TypeError("network error"))}));
+            };"""
+        )
+        cookie = session(world)
+        equal(asked(world, "POST", "/phones", {"name": "carol", "pairing_token": token}, cookie)[0], 201)
+        until(lambda: page.run("return broken.length === 1"), "the change to be told")
+        equal(asked(world, "PUT", "/names/carol", {"name": "dora"}, cookie)[0], 204)
+        page.says("dora")
+        equal(asked(world, "DELETE", "/names/dora", None, cookie)[0], 200)
+        page.go("#/keep")
+        page.type("#copy-passphrase", "a long passphrase")
+        page.run("document.querySelector('#copy form').requestSubmit()")
+        page.says("does not answer")
+        until(lambda: page.run("return !document.querySelector('#copy [type=submit]').disabled"), "the form to be there again")
+
+
 def a_widgets_token_is_shown_once_and_revoked(world):
     with world.page(world.link()) as page:
         page.go("#/access")
@@ -387,6 +416,7 @@ checks = [
     a_peer_is_invited_after_a_question,
     what_changes_is_shown_by_itself_and_nothing_is_asked_at_rest,
     what_changes_while_a_screen_asks_is_not_lost,
+    an_answer_that_breaks_off_ends_nothing,
     a_widgets_token_is_shown_once_and_revoked,
     a_tor_that_is_not_there_yet_is_no_fault_at_first,
     every_screen_of_the_console_is_accessible_in_light_and_dark,
