@@ -92,6 +92,34 @@ import Testing
         #expect(words(form, own: client).contains("ClientAuthV3=\(client.base32)"))
     }
 
+    /// Our own tor needs no key for a neighbour: with the last client's key goes the last one of all.
+    @Test func aPrivateNeighbourWithoutClientsIsNobodys() throws {
+        var form = OnionForm()
+        form.clients = []
+        let first = form.authorized(nil)
+        #expect(first.count == 1 && first != form.authorized(nil))
+        #expect(words(form).contains { $0.hasPrefix("ClientAuthV3=") })
+        let parent = TemporaryDirectory()
+        let directory = ServiceDirectory(path: parent.path + "/service")
+        try directory.fill(key: key, clients: form.authorized(nil))
+        #expect(try PrivateFile.names(in: directory.path + "/authorized_clients") == ["0.auth"])
+    }
+
+    /// A tor of the system's refuses a private service for which it gets no key.
+    @Test @EventLoop func aTorTakesAPrivateNeighbourWithoutClients() async throws {
+        let tor = try LoneTor()
+        let connection = try await tor.connect()
+        var other = OnionForm()
+        other.clients = []
+        var form = OnionForm()
+        form.neighbours = [NeighbourService(key: .generate(), ports: [ports[1]], form: other)]
+        _ = try await OnionService.publish(key: .generate(), ports: [ports[1]], as: form, on: connection)
+        let services = try await connection.send(.getInfo(["onions/current"]))["onions/current"] ?? ""
+        #expect(services.contains(form.neighbours[0].address.serviceID))
+        tor.kill()
+        try await tor.waitUntilGone()
+    }
+
     @Test func anOnionbalanceBeforeTheServiceIsToldToTorUnlessItIsTheServiceItself() throws {
         let front = OnionAddress(publicKey: [UInt8](repeating: 7, count: 32))
         let instance = "HiddenServiceOnionBalanceInstance=\"1\""

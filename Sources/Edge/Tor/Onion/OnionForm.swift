@@ -109,10 +109,12 @@ package struct OnionForm: Equatable, Sendable {
         return options
     }
 
-    /// Returns the keys of all who are to find a private service, in an order of no meaning; none for a
-    /// public one.
+    /// Returns the keys of all who are to find a private service, in an order of no meaning: at least one, since tor takes
+    /// a service without keys for a public one, or refuses it. None for a public service.
     func authorized(_ own: ClientKey?) -> [ClientKey] {
         guard let clients else { return [] }
-        return Array(own.map { clients.union([$0]) } ?? clients)
+        let keys = own.map { clients.union([$0]) } ?? clients
+        // The secret half of this key goes with this call.
+        return keys.isEmpty ? [ClientSecret.generate().publicKey] : Array(keys)
     }
 }
