@@ -43,4 +43,17 @@ import Testing
         try #require(unlink(service + "/hostname") == 0 && mkfifo(service + "/hostname", 0o600) == 0)
         #expect(try ServiceDirectory(path: service).address() == nil)
     }
+
+    /// Without any of these files the service is a public one to tor, whenever it next reads them.
+    @Test func clientsStayWhereOthersCannotBeWritten() throws {
+        let service = directory.path + "/service"
+        let clients = (0..<50).map { _ in ClientSecret.generate().publicKey }
+        try ServiceDirectory(path: service).fill(key: key, clients: clients)
+        let authorized = service + "/authorized_clients"
+        try PrivateFile.makeDirectory(authorized + "/0.auth.new")
+        #expect(throws: SystemError.self) {
+            try ServiceDirectory(path: service).fill(key: key, clients: [clients[7]])
+        }
+        #expect(try PrivateFile.names(in: authorized).count { $0.hasSuffix(".auth") } == clients.count)
+    }
 }

@@ -28,11 +28,13 @@ struct ServiceDirectory {
         } else {
             try directory.remove("ob_config")
         }
+        // The new first: with none of these files the service would be everybody's.
         let authorized = try directory.directory("authorized_clients")
-        for name in try authorized.names() { try authorized.remove(name) }
-        for (number, client) in clients.enumerated() {
-            try authorized.write(Array((client.line + "\n").utf8), to: "\(number).auth")
+        let names = clients.indices.map { "\($0).auth" }
+        for (client, name) in zip(clients, names) {
+            try authorized.write(Array((client.line + "\n").utf8), to: name)
         }
+        for name in try authorized.names() where !names.contains(name) { try authorized.remove(name) }
     }
 
     /// Leaves no second copy of the key while no tor needs it. Not while tor has the service: it would make itself another
