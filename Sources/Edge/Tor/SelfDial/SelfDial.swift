@@ -14,12 +14,14 @@ final class SelfDial {
     private(set) var figures = SelfDialFigures()
     /// Whether clients that tor reports now may be the node itself: tor reports circuits up to a second late.
     func isCalling(at now: ContinuousClock.Instant) -> Bool {
-        isCallingOwn || isCallingFront || lastReached.map { now - $0 < .seconds(2) } ?? false
+        isCallingOwn || isCallingFront || tests > 0 || lastReached.map { now - $0 < .seconds(2) } ?? false
     }
     /// The time at which a call came through last; `nil`: none has.
     private var lastReached: ContinuousClock.Instant?
     private var isCallingOwn = false
     private var isCallingFront = false
+    /// Calls that are made for somebody who asks.
+    private var tests = 0
     /// Whether calls say anything: `false` when there is no way to make them.
     var isAble: Bool { settings.interval > .zero && hasSocks }
     /// Whether the address is to be called unreachable.
@@ -92,9 +94,13 @@ final class SelfDial {
     ///
     /// - Returns: `nil`: there is no way to call.
     func test() async -> (answer: SelfDialAnswer, duration: Duration)? {
+        // Whoever comes by it is nobody else's client.
+        tests += 1
+        defer { tests -= 1 }
         guard isActive, let route = await route() else { return nil }
         let begun = ContinuousClock.now
         let reply = await answers(by: route)
+        if reply.answer == .own { lastReached = .now }
         reply.line?.close()
         return (reply.answer, .now - begun)
     }
