@@ -122,6 +122,19 @@ import Vectors
         world.end()
     }
 
+    /// Nobody has looked in between: for all that is known the name was there, and now it is away for a moment once more.
+    @Test func aServerThatNobodyAskedForWasNotAwayMeanwhile() {
+        let absence = ServerAbsence()
+        let first = MonotonicTime.second(0) + ServerAbsence.patience
+        absence.missed(at: first)
+        let later = first + ServerAbsence.patience * 24
+        absence.missed(at: later)
+        #expect(!absence.isForGood(at: later, lastFound: later))
+        let end = later + ServerAbsence.patienceWithStrangers
+        absence.missed(at: end)
+        #expect(absence.isForGood(at: end, lastFound: end))
+    }
+
     /// A name that somebody made up does not hold one of the lanes for weeks. As long as no other name was found either,
     /// it may be the name servers' fault.
     @Test func aServerThatThereNeverWasIsGivenUpSoon() async throws {

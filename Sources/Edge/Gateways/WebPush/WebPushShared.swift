@@ -119,6 +119,8 @@ final class WebPushShared {
 @EventLoop
 final class ServerAbsence {
     private var since: MonotonicTime?
+    /// The time at which the name was last looked up in vain.
+    private var lastMissed = MonotonicTime.longAgo
     /// Whether the server has taken notifications.
     var hasDelivered = false
     static let patience: Duration = .seconds(3600)
@@ -127,7 +129,14 @@ final class ServerAbsence {
 
     nonisolated init() {}
 
-    func missed(at now: MonotonicTime) { since = since ?? now }
+    /// Notes that there is no such server. Of one that nobody has asked for in a long time it is not known that it was away
+    /// meanwhile.
+    func missed(at now: MonotonicTime) {
+        if now - lastMissed > ServerAbsence.patience { since = nil }
+        since = since ?? now
+        lastMissed = now
+    }
+
     func found() { since = nil }
     var isKnown: Bool { since != nil || hasDelivered }
 
