@@ -32,27 +32,39 @@ extension OnionPresence {
         for circuit in rendezvous { Task { await service?.closeCircuit(circuit) } }
     }
 
-    /// Removes the service of the node that was here before, which a tor that outlives us still has, and
-    /// closes its clients' circuits: some clients may be kept out by now, and of none do we know what it did.
-    func forgetFormerService(on link: TorLink) async throws(ControlError) {
-        try await link.connection.send(.resetServices)
-        let key = "circuit-status"
-        let lines = try await link.connection.send(.getInfo([key]))[key] ?? ""
-        var former = CircuitBook()
-        for line in lines.split(separator: "\n") {
-            // Read as the event of that circuit would be.
-            let event = Array("CIRC \(line)".utf8)
-            if let circuit = CircuitEvent(event.span) {
-                _ = former.take(circuit, of: address?.serviceID, isNeighbour: form.hasNeighbour)
-            }
+    /// Meets the clients of a tor that outlives us: takes their circuits into the book, as if they had come by this
+    /// connection. A service of tor's configuration is removed first, and all of its clients are put out: of none do we
+    /// know what it did. Otherwise they are put out where some may come no more.
+    func meetFormerClients(on link: TorLink, of form: OnionForm) async throws(ControlError) {
+        if form.directory != nil { try await link.connection.send(.resetServices) }
+        // From now on each end of a circuit is heard of.
+        link.connection.onEvent = { [weak self] event in
+            if case .circuit(let circuit) = event { self?.note(circuit, of: form) }
         }
-        for circuit in former.rendezvous {
+        try await link.connection.send(.setEvents(ControlEvent.useful))
+        let key = "circuit-status"
+        do {
+            let lines = try await link.connection.send(.getInfo([key]))[key] ?? ""
+            for line in lines.split(separator: "\n") {
+                // Read as the event of that circuit would be.
+                let event = Array("CIRC \(line)".utf8)
+                if let circuit = CircuitEvent(event.span) { note(circuit, of: form) }
+            }
+        } catch .refused where form.directory == nil {
+            // A filter before tor's control port may let this question through to nobody.
+        }
+        guard form.directory != nil || lastForm?.letsIn(moreThan: form) ?? false else { return }
+        for circuit in circuits.rendezvous {
             do {
                 try await link.connection.send(.closeCircuit(circuit))
             } catch .refused {
                 // It has ended by itself.
             }
         }
+    }
+
+    private func note(_ circuit: CircuitEvent, of form: OnionForm) {
+        _ = circuits.take(circuit, of: address?.serviceID, isNeighbour: form.hasNeighbour)
     }
 
     /// Closes a client's circuit with all its streams, and no other of tor's circuits, whatever number is

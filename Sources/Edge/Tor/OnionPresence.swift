@@ -28,12 +28,15 @@ package final class OnionPresence {
     /// come in, it is the call that fails.
     package var isCutOff: Bool { watch.selfDial.isFailing && figures.isLonely }
 
-    private let settings: Settings
+    let settings: Settings
     var form: OnionForm
+    /// The form in which a tor got the service last; `nil`: none has it yet. A tor that others run keeps its clients'
+    /// connections when the control connection ends, so whoever is put out meanwhile may still be there.
+    private(set) var lastForm: OnionForm?
     let log: Logger
     let presenceLog: PresenceLog
     /// The tor that has the service, or is about to get it; `nil`: there is none.
-    private var attachment: TorAttachment?
+    var attachment: TorAttachment?
     var link: TorLink? { attachment?.link }
     var service: OnionService? { attachment?.service }
     private var keeper: Task<Void, Never>?
@@ -45,7 +48,7 @@ package final class OnionPresence {
     private var mending: Mending
     private var counted = TorFigures()
     var repeated = RepeatedLines()
-    private(set) var circuits = CircuitBook()
+    var circuits = CircuitBook()
     private var lossWaiter: UnsafeContinuation<Loss, Never>?
 
     /// The reason why the watch over a published service ends.
@@ -146,21 +149,25 @@ package final class OnionPresence {
         do {
             let socks = try await socks(of: link)
             attachment?.socks = socks
-            if form.directory != nil, link.process == nil { try await forgetFormerService(on: link) }
-            try await publish(plan, on: link)
+            let form = form
+            if link.process == nil { try await meetFormerClients(on: link, of: form) }
+            try await publish(plan, as: form, on: link)
         } catch {
             throw await drop(link, because: error)
         }
     }
 
-    private func socks(of link: TorLink) async throws(ControlError) -> Endpoint? {
+    func socks(of link: TorLink) async throws(ControlError) -> Endpoint? {
         if let socks = settings.socks { return socks }
         return try await link.socksEndpoint(within: settings.heartbeatDeadline)
     }
 
-    private func publish(_ plan: Plan, on link: TorLink) async throws(ControlError) {
+    /// Gives the service to tor. The form is that by which the caller has told whom to put out: ``form`` may change
+    /// meanwhile, and then ``keep(_:)`` comes back for it.
+    private func publish(_ plan: Plan, as form: OnionForm, on link: TorLink) async throws(ControlError) {
         let service = try await OnionService.publish(
             key: plan.key, ports: plan.ports, as: form, on: link.connection)
+        lastForm = form
         attachment?.serve(service, at: .now)
         counted.publications += 1
         counted.bootstrap = service.publication.bootstrap
@@ -171,6 +178,7 @@ package final class OnionPresence {
     }
 
     private func drop(_ link: TorLink, because error: ControlError) async -> OnionLoss {
+        if attachment?.isSteady(at: .now) ?? false { backoff.reset() }
         attachment = nil
         circuits = CircuitBook()
         watch.disconnected()
@@ -197,38 +205,45 @@ package final class OnionPresence {
                 _ = await drop(link, because: .closed)
                 await establishAgain(plan)
             case .connection(let error):
-                if attachment?.isSteady(at: .now) ?? false { backoff.reset() }
-                enter(.lost(await drop(link, because: error)))
-                await establishAgain(plan)
+                await beginAnew(plan, without: link, because: error)
             }
         }
     }
 
+    private func beginAnew(_ plan: Plan, without link: TorLink, because error: ControlError) async {
+        guard !isStopping else { return }
+        let loss = await drop(link, because: error)
+        guard !isStopping else { return }
+        enter(.lost(loss))
+        await establishAgain(plan)
+    }
+
     private func reform(_ plan: Plan, on link: TorLink) async {
-        let rotates = service?.letsIn(moreThan: form) ?? false
+        let form = form
+        let rotates = service?.form.letsIn(moreThan: form) ?? false
         do {
             if rotates { try await shutOut(on: link) }
             await pause(attachment?.pauseBeforeUpload(at: .now) ?? .zero)
             if !rotates { try await service?.makeWay() }
-            try await publish(plan, on: link)
+            try await publish(plan, as: form, on: link)
         } catch {
-            link.connection.close()
-            lose(.connection(error))
+            // With its end the connection takes the service along.
+            await beginAnew(plan, without: link, because: error)
         }
     }
 
     private func publishAgain(_ plan: Plan, on link: TorLink) async {
+        // Whom another form puts out, a reform puts out.
+        let form = service?.form ?? form
         do {
             do throws(ControlError) {
                 try await service?.withdraw()
             } catch .refused {
                 // Tor has lost it already.
             }
-            try await publish(plan, on: link)
+            try await publish(plan, as: form, on: link)
         } catch {
-            // With its end the connection takes the service along, and everything begins anew.
-            link.connection.close()
-            lose(.connection(error))
+            await beginAnew(plan, without: link, because: error)
         }
     }
 

@@ -117,4 +117,13 @@ package struct OnionForm: Equatable, Sendable {
         // The secret half of this key goes with this call.
         return keys.isEmpty ? [ClientSecret.generate().publicKey] : Array(keys)
     }
+
+    /// Whether clients find a service of this form, or a neighbour of it, that are not to find it in another form.
+    func letsIn(moreThan other: OnionForm) -> Bool {
+        let isMore = neighbours.contains { neighbour in
+            neighbour.letsIn(moreThan: other.neighbours.first { $0.address == neighbour.address })
+        }
+        guard let others = other.clients else { return isMore }
+        return isMore || (clients.map { !$0.isSubset(of: others) } ?? true)
+    }
 }

@@ -16,7 +16,7 @@ package final class OnionService {
     var onNeighbour: (@EventLoop (OnionAddress) -> Void)?
 
     private var neighbours: [Publication]
-    private let form: OnionForm
+    let form: OnionForm
     /// The key with which our own tor finds a private service.
     private let own: ClientSecret?
     private let connection: ControlConnection
@@ -184,15 +184,6 @@ package final class OnionService {
     /// Closes a client's circuit with all its streams, if it has not ended.
     func closeCircuit(_ circuit: UInt32) async {
         _ = try? await connection.send(.closeCircuit(circuit))
-    }
-
-    /// Whether clients find the service that are not to find it in another form.
-    func letsIn(moreThan other: OnionForm) -> Bool {
-        let isMore = form.neighbours.contains { neighbour in
-            neighbour.letsIn(moreThan: other.neighbours.first { $0.address == neighbour.address })
-        }
-        guard let others = other.clients else { return isMore }
-        return isMore || (form.clients.map { !$0.isSubset(of: others) } ?? true)
     }
 
     /// Whether tor has the service, and in this form.

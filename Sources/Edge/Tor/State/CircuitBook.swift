@@ -1,4 +1,5 @@
-/// The circuits of one tor that stand, as far as events tell since the control connection began.
+/// The circuits of one tor that stand, as far as events tell since the control connection began. A tor that others run
+/// tells those that stood before it.
 ///
 /// Bounded by tor, which tells the end of every circuit.
 struct CircuitBook: Equatable, Sendable {

@@ -24,7 +24,7 @@ package struct TorFigures: Equatable, Sendable {
     package var introductionPoints = 0
     /// Circuits on which clients talk to the service now.
     package var clientCircuits = 0
-    /// All circuits of this tor that were seen to stand since the control connection began.
+    /// All circuits of this tor that stand, as far as it has told.
     package var circuits = 0
     /// The time at which a client other than the node itself last came by a new circuit.
     package var lastClient: UnixTime?
