@@ -119,6 +119,32 @@ import Testing
         #expect(!losses.contains(.control(.closed)))
         await presence.stop()
     }
+
+    /// What ends there is the control connection: nothing is known of SOCKS, nor of the address.
+    @Test(arguments: [true, false])
+    func aCallThatLosesTheControlConnectionSaysNothing(isOurs: Bool) async throws {
+        let (presence, tor) = try await open { settings in
+            if isOurs, case .running(let control, let credentials, _) = settings.source {
+                settings.source = .running(control: control, credentials, isOurs: true)
+            }
+            settings.selfDial.interval = .seconds(3600)
+            settings.selfDial.firstPause = .zero
+        }
+        // Nothing is called before it is published.
+        var asked = 0
+        tor.instead = { command in
+            guard command == "GETINFO net/listeners/socks" else { return nil }
+            asked += 1
+            return asked == 1 ? "" : nil
+        }
+        let id = try #require(presence.address).serviceID
+        tor.events = ["HS_DESC UPLOAD \(id) UNKNOWN $00", "HS_DESC UPLOADED \(id) UNKNOWN $00"]
+        try await EventLoop.until { presence.figures.publications == 2 }
+        #expect(!log.all.contains("onion.self_dial_disabled"))
+        #expect(!log.all.contains("onion.self_dial_failed"))
+        #expect(presence.figures.selfDial.failures == 0)
+        await presence.stop()
+    }
 }
 
 /// A machine that sleeps when it is told to.

@@ -49,6 +49,8 @@ package final class OnionPresence {
     private var counted = TorFigures()
     var repeated = RepeatedLines()
     var circuits = CircuitBook()
+    /// The time at which tor was last made to forget the own descriptor; `nil`: it never was.
+    var forgotAt: ContinuousClock.Instant?
     private var lossWaiter: UnsafeContinuation<Loss, Never>?
 
     /// The reason why the watch over a published service ends.
@@ -77,7 +79,9 @@ package final class OnionPresence {
         mending = Mending(ownsTor: settings.source.isOurs, firstPause: settings.mendingPause)
         watch = OnionWatch(settings, presenceLog: presenceLog, log: log)
         watch.connection = { [unowned self] in link?.connection }
-        watch.route = { [weak self] in await self?.selfDialRoute(at: .now) }
+        watch.route = { [weak self] () async throws(ControlError) in
+            try await self?.selfDialRoute(at: .now)
+        }
         watch.onPulse = { [unowned self] pulse in counted.take(pulse) }
         watch.onAmiss = { [unowned self] loss in mend(loss) }
         watch.onWell = { [unowned self] in mending.succeeded() }
@@ -269,28 +273,6 @@ package final class OnionPresence {
     func lose(_ loss: Loss) {
         lossWaiter?.resume(returning: loss)
         lossWaiter = nil
-    }
-
-    /// The time at which tor was last made to forget the own descriptor; `nil`: it never was.
-    private var forgotAt: ContinuousClock.Instant?
-
-    /// Returns how the own address is called now; `nil`: not at all.
-    private func selfDialRoute(at now: ContinuousClock.Instant) async -> SelfDialRoute? {
-        guard let link, let address else { return nil }
-        link.connection.readOn()
-        // The system's tor has other users.
-        let isAfresh =
-            settings.source.isOurs && (forgotAt.map { now - $0 > SelfDial.leastForgetting } ?? true)
-        await service?.prepareCall(afresh: isAfresh, within: settings.heartbeatDeadline)
-        if isAfresh { forgotAt = .now }
-        // It may have come or gone since the start.
-        guard let socks = try? await socks(of: link) else {
-            attachment?.socks = nil
-            if !settings.source.isOurs { presenceLog.foundNoSocks() }
-            return nil
-        }
-        attachment?.socks = socks
-        return SelfDialRoute(socks: socks, address: address)
     }
 
     /// Does what is due when something is amiss, unless what was done last needs more time.

@@ -8,7 +8,7 @@ final class OnionWatch {
     /// The control connection to tor; `nil`: there is no tor to be asked.
     var connection: @EventLoop () -> ControlConnection? = { nil }
     /// The way on which ``SelfDial`` calls the own address.
-    var route: @EventLoop () async -> SelfDialRoute? = { nil }
+    var route: SelfDial.Route = { nil }
     var onPulse: @EventLoop (TorPulse) -> Void = { _ in }
     /// Called when something must be done about the service, and again for as long as that lasts.
     var onAmiss: @EventLoop (OnionLoss) -> Void = { _ in }
@@ -36,7 +36,9 @@ final class OnionWatch {
     private func makeSelfDial() -> SelfDial {
         var selfDialSettings = settings.selfDial
         selfDialSettings.needsSocks = settings.source.isOurs
-        let selfDial = SelfDial(selfDialSettings) { [weak self] in await self?.route() }
+        let selfDial = SelfDial(selfDialSettings) { [weak self] () async throws(ControlError) in
+            try await self?.route()
+        }
         selfDial.onSuccess = { [unowned self] failures in
             onWell()
             if failures > 0 { presenceLog.answersAgain(after: failures) }
@@ -59,8 +61,11 @@ final class OnionWatch {
         selfDial.pause()
     }
 
-    /// Stops the deadline: tor has nothing to do any more.
-    func disconnected() { progressDeadline.stop() }
+    /// Stops the deadline and the calls: there is no tor that could do anything.
+    func disconnected() {
+        progressDeadline.stop()
+        selfDial.pause()
+    }
 
     /// Takes the state that the service has come into.
     func take(_ state: OnionState) {

@@ -45,11 +45,14 @@ final class SelfDial {
     /// `MAX_SIGNEWNYM_RATE`).
     nonisolated static let leastForgetting: Duration = .seconds(12)
 
+    /// Returns the way on which the address is called; `nil`: there is none. Throws where the connection to tor has ended.
+    typealias Route = @EventLoop () async throws(ControlError) -> SelfDialRoute?
+
     private let settings: SelfDialSettings
     /// The line of the last call that came through.
     private var line: SelfDialLine?
     private let lineTimer = Timer()
-    private let route: @EventLoop () async -> SelfDialRoute?
+    private let route: Route
     private let timer = Timer()
     private var isActive = false
     private var hasSocks = true
@@ -63,10 +66,10 @@ final class SelfDial {
     ///
     /// - Parameters:
     ///   - random: The source of the times between calls.
-    ///   - route: asked before each call; `nil`: none can be made.
+    ///   - route: asked before each call.
     init(
         _ settings: SelfDialSettings, using random: any RandomNumberGenerator = SystemRandomNumberGenerator(),
-        route: @escaping @EventLoop () async -> SelfDialRoute?
+        route: @escaping Route
     ) {
         self.settings = settings
         self.random = random
@@ -97,7 +100,7 @@ final class SelfDial {
         // Whoever comes by it is nobody else's client.
         tests += 1
         defer { tests -= 1 }
-        guard isActive, let route = await route() else { return nil }
+        guard isActive, let route = try? await route() else { return nil }
         let begun = ContinuousClock.now
         let reply = await answers(by: route)
         if reply.answer == .own { lastReached = .now }
@@ -121,7 +124,14 @@ final class SelfDial {
         isCallingOwn = true
         lastCall = begun
         let round = round
-        let route = await route()
+        let route: SelfDialRoute?
+        do { route = try await self.route() } catch {
+            isCallingOwn = false
+            // Of the end of the connection its owner hears, and calls nobody before there is another one.
+            let pause = round == self.round ? settings.retryPause : settings.firstPause
+            if isActive { timer.start(after: min(pause, settings.interval)) }
+            return
+        }
         hasSocks = route != nil
         var reply = SelfDialReply(.unreached("tor accepts no SOCKS connections"))
         if let route { reply = await answers(by: route) }
