@@ -20,19 +20,38 @@ package enum PrivateFile {
 
     /// Writes bytes in the same way.
     package static func write(_ bytes: [UInt8], to path: String, replacing: Bool) throws(SystemError) {
+        let unfinished = try writeUnfinished(bytes, beside: path)
+        defer { unlink(unfinished) }
+        let isNamed = replacing ? rename(unfinished, path) == 0 : link(unfinished, path) == 0
+        guard isNamed else { throw SystemError("write \(path)") }
+        do throws(SystemError) {
+            try syncDirectory(parent(of: path))
+        } catch {
+            if !replacing { unlink(path) }
+            throw error
+        }
+    }
+
+    /// Writes a file whole, mode 0600, under a name beside its place, which is returned; it is on the disk then.
+    static func writeUnfinished(_ bytes: [UInt8], beside path: String) throws(SystemError) -> String {
         let operation = "write \(path)"
-        let directory = parent(of: path)
         let unfinished = "\(path).\(getpid()).new"
         unlink(unfinished)  // left by a process of the same number that was killed in between
         let descriptor = open(unfinished, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw SystemError(operation) }
-        defer { unlink(unfinished) }
         let isWritten = writeAll(bytes, to: descriptor) && fsync(descriptor) == 0
         let code = errno
-        guard Glibc.close(descriptor) == 0, isWritten else { throw SystemError(operation, code: code) }
-        let isNamed = replacing ? rename(unfinished, path) == 0 : link(unfinished, path) == 0
-        guard isNamed else { throw SystemError(operation) }
-        try syncDirectory(directory)
+        guard Glibc.close(descriptor) == 0, isWritten else {
+            unlink(unfinished)
+            throw SystemError(operation, code: code)
+        }
+        return unfinished
+    }
+
+    /// Removes a file for good: it does not come back when the machine stops.
+    package static func remove(_ path: String) throws(SystemError) {
+        guard unlink(path) == 0 else { throw SystemError("remove \(path)") }
+        try syncDirectory(parent(of: path))
     }
 
     /// Writes a file off the loop, in place of one of its name.
@@ -103,14 +122,14 @@ package enum PrivateFile {
         return true
     }
 
-    private static func syncDirectory(_ path: String) throws(SystemError) {
+    static func syncDirectory(_ path: String) throws(SystemError) {
         let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw SystemError("open \(path)") }
         defer { Glibc.close(descriptor) }
         guard fsync(descriptor) == 0 else { throw SystemError("sync \(path)") }
     }
 
-    private static func parent(of path: String) -> String {
+    static func parent(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "." }
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }

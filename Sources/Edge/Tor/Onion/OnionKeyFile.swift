@@ -65,6 +65,18 @@ package struct OnionKeyFile: Sendable {
         }
     }
 
+    /// Writes a key in place of the one that is there, which is kept under another name.
+    package func replace(with key: OnionKey, keeping former: String) throws(OnionKeyFileError) {
+        do {
+            var files = FileExchange()
+            try files.put(Array(Self.text(of: key).utf8), at: path, keeping: former)
+            try files.exchange()
+            files.keep()
+        } catch {
+            throw .system(error)
+        }
+    }
+
     private static func text(of key: OnionKey) -> String {
         let secret =
             switch key.secret {
