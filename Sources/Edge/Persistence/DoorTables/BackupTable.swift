@@ -34,7 +34,7 @@ package struct BackupTable: Sendable {
         self.init(name, of: rows)
     }
 
-    fileprivate static func table(_ name: String) -> (door: any DoorTables.Type, table: StoreTable)? {
+    static func table(_ name: String) -> (door: any DoorTables.Type, table: StoreTable)? {
         guard names.contains(where: { $0.hasSameBytes(as: name) }) else { return nil }
         for door in DoorTableKinds.all {
             for table in door.tables where table.name.hasSameBytes(as: name) { return (door, table) }
@@ -56,7 +56,9 @@ package struct BackupTable: Sendable {
         row.count == table.copiedColumns.count
             && zip(row, table.copiedColumns).allSatisfy { value, column in
                 switch (column.kind, value) {
-                case (.number, .integer), (.bytes, .bytes), (.sealedBytes, .bytes): true
+                case (.number, .integer): true
+                // All of them are digests.
+                case (.bytes, .bytes(let bytes)), (.sealedBytes, .bytes(let bytes)): bytes.count == 16
                 case (.text, .text(let text)), (.sealedText, .text(let text)):
                     column.name != "name" || PhoneBook.isName(text)
                 case (.number, _), (.text, _), (.sealedText, _), (.bytes, _), (.sealedBytes, _),
@@ -65,28 +67,21 @@ package struct BackupTable: Sendable {
                 }
             }
     }
-
-    /// Returns the row that a text of the table is sealed for in a database.
-    fileprivate func owner(of row: [BackupValue]) -> Sealed.Owner {
-        switch name {
-        case "phone": if case .text(let name) = row[1] { return .phone(name: name) }
-        case "phone_alias": if case .text(let name) = row[0] { return .alias(name: name) }
-        case _: break
-        }
-        return .all
-    }
 }
 
 extension RegistrationFile {
-    /// Returns the tables that an owner takes along.
+    /// Returns the tables that an owner takes along, all as they were at one time: no reader without its mailbox.
     package func backupTables() throws(StoreError) -> [BackupTable] {
-        var tables: [BackupTable] = []
-        for name in BackupTable.names {
-            guard let (door, table) = BackupTable.table(name), try DoorSchema.isThere(door, on: connection)
-            else { continue }
-            tables.append(BackupTable(name, of: try backupRows(of: table)))
+        try connection.snapshot { () throws(StoreError) in
+            var tables: [BackupTable] = []
+            for name in BackupTable.names {
+                guard let (door, table) = BackupTable.table(name),
+                    try DoorSchema.isThere(door, on: connection)
+                else { continue }
+                tables.append(BackupTable(name, of: try backupRows(of: table)))
+            }
+            return tables
         }
-        return tables
     }
 
     private func backupRows(of table: StoreTable) throws(StoreError) -> [[BackupValue]] {
@@ -116,27 +111,6 @@ extension RegistrationFile {
         }
         return rows
     }
-
-    /// Adds what is not there yet, all or nothing.
-    package func add(_ tables: [BackupTable]) throws(StoreError) {
-        for backup in tables where !backup.rows.isEmpty {
-            guard let door = BackupTable.table(backup.name)?.door else { continue }
-            try DoorSchema.prepare(door, on: connection)
-        }
-        try connection.transaction { () throws(StoreError) in
-            for backup in tables where !backup.rows.isEmpty {
-                guard let table = BackupTable.table(backup.name)?.table else { continue }
-                let insert = try Statement(table.addition, on: connection)
-                for row in backup.rows {
-                    let owner = backup.owner(of: row)
-                    for (index, (value, column)) in zip(row, table.copiedColumns).enumerated() {
-                        try CopiedValue(value, column.kind, owner).bind(Int32(index) + 1, to: insert)
-                    }
-                    try insert.run()
-                }
-            }
-        }
-    }
 }
 
 extension BackupValue {
@@ -147,22 +121,6 @@ extension BackupValue {
             case .integer(let value): .integer(value)
             case .text(let value), .sealedText(let value, _, _): .text(value)
             case .bytes(let value), .sealedBytes(let value, _, _): .bytes(value)
-            }
-    }
-}
-
-extension CopiedValue {
-    fileprivate init(_ value: BackupValue, _ kind: StoreTable.Column.Kind, _ owner: Sealed.Owner) {
-        self =
-            switch (value, kind) {
-            case (.null, _): .null
-            case (.integer(let value), _): .integer(value)
-            case (.text(let value), .sealedText(let context)):
-                .sealedText(value, context: context, owner)
-            case (.text(let value), _): .text(value)
-            case (.bytes(let value), .sealedBytes(let context)):
-                .sealedBytes(value, context: context, owner)
-            case (.bytes(let value), _): .bytes(value)
             }
     }
 }

@@ -54,14 +54,19 @@ enum DoorSchema {
         _ kind: any DoorTables.Type, on connection: borrowing Connection
     ) throws(StoreError) {
         guard try !isThere(kind, on: connection) else { return }
-        try connection.transaction { () throws(StoreError) in
-            try connection.engine.lockTables()
-            // Another node may have made them meanwhile.
-            guard try !isThere(kind, on: connection) else { return }
-            for table in kind.tables { try connection.execute(table.statements(in: connection.dialect)) }
-            try connection.execute(
-                "INSERT INTO door VALUES ('\(kind.name)', \(connection.dialect.pick(kind.format)))")
-        }
+        try connection.transaction { () throws(StoreError) in try make(kind, on: connection) }
+    }
+
+    /// Makes the tables of a door if they are not there, as a part of the transaction that runs.
+    static func make(
+        _ kind: any DoorTables.Type, on connection: borrowing Connection
+    ) throws(StoreError) {
+        try connection.engine.lockTables()
+        // Another node may have made them meanwhile.
+        guard try !isThere(kind, on: connection) else { return }
+        for table in kind.tables { try connection.execute(table.statements(in: connection.dialect)) }
+        try connection.execute(
+            "INSERT INTO door VALUES ('\(kind.name)', \(connection.dialect.pick(kind.format)))")
     }
 
     /// Whether the store has a door's tables. Throws if they are of another format.

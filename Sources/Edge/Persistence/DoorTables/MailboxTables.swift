@@ -173,6 +173,13 @@ final class MailboxTables: DoorTables {
         else {
             return false
         }
+        try insert(mailbox, at: address, addedAt: addedAt)
+        for reader in mailbox.readers { try insert(reader, at: address) }
+        return true
+    }
+
+    /// Inserts a mailbox without its readers and publishers.
+    func insert(_ mailbox: Mailbox, at address: Digest, addedAt: Int64) throws(StoreError) {
         try insertMailbox.bind(1, mailbox.name)
         try insertMailbox.bind(2, address)
         try insertMailbox.bind(3, mailbox.topic)
@@ -184,16 +191,16 @@ final class MailboxTables: DoorTables {
             try insertMailbox.bind(8, sealed: "", as: Sealed.proof, of: mailbox.row(at: address))
         }
         try insertMailbox.run()
-        for reader in mailbox.readers {
-            try insertReader.bind(1, address)
-            try insertReader.bind(2, reader.name)
-            try insertReader.bind(3, reader.token)
-            if isSealed {
-                try insertReader.bind(4, sealed: "", as: Sealed.proof, of: reader.row(at: address))
-            }
-            try insertReader.run()
+    }
+
+    func insert(_ reader: Mailbox.Reader, at address: Digest) throws(StoreError) {
+        try insertReader.bind(1, address)
+        try insertReader.bind(2, reader.name)
+        try insertReader.bind(3, reader.token)
+        if isSealed {
+            try insertReader.bind(4, sealed: "", as: Sealed.proof, of: reader.row(at: address))
         }
-        return true
+        try insertReader.run()
     }
 
     /// Proves rows that were copied from a file.

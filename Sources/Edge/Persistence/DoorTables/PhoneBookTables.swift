@@ -148,20 +148,25 @@ extension RegistrationFile {
     package func add(_ entry: PhoneEntry) throws(StoreError) -> Result<Int64, PhoneBook.Refusal> {
         try changePhoneBook { (book) throws(StoreError) in
             if let refusal = book.refusal(ofAdding: entry.phone) { return .failure(refusal) }
-            let insert = try Statement(
-                """
-                INSERT INTO phone (name, platform, app, token, model, added_at) VALUES (?, ?, ?, ?, ?, ?) RETURNING number
-                """, on: connection)
-            try insert.bind(1, entry.phone.name)
-            try insert.bind(2, entry.phone.platform.pairingMagic)
-            try insert.bind(3, entry.phone.app)
-            try insert.bind(
-                4, sealed: entry.phone.deviceToken.text, as: Sealed.token, of: .phone(name: entry.phone.name))
-            try insert.bind(5, entry.model)
-            try insert.bind(6, entry.addedAt)
-            guard try insert.step() else { throw StoreError.noRow }
-            return .success(insert.integer(0))
+            return .success(try insert(entry))
         }
+    }
+
+    /// Inserts a phone that the book takes; returns its number.
+    func insert(_ entry: PhoneEntry) throws(StoreError) -> Int64 {
+        let insert = try Statement(
+            """
+            INSERT INTO phone (name, platform, app, token, model, added_at) VALUES (?, ?, ?, ?, ?, ?) RETURNING number
+            """, on: connection)
+        try insert.bind(1, entry.phone.name)
+        try insert.bind(2, entry.phone.platform.pairingMagic)
+        try insert.bind(3, entry.phone.app)
+        try insert.bind(
+            4, sealed: entry.phone.deviceToken.text, as: Sealed.token, of: .phone(name: entry.phone.name))
+        try insert.bind(5, entry.model)
+        try insert.bind(6, entry.addedAt)
+        guard try insert.step() else { throw StoreError.noRow }
+        return insert.integer(0)
     }
 
     /// Gives the phones of a name another one, which nobody has; their alias stays.
@@ -218,16 +223,21 @@ extension RegistrationFile {
         try changePhoneBook { (book) throws(StoreError) in
             if let refusal = book.refusal(ofAliasFor: name) { return .failure(refusal) }
             if !isReplacing, let alias = book.alias(of: name) { return .success(alias) }
-            let insert = try Statement(
-                """
-                INSERT INTO phone_alias (name, address) VALUES (?, ?)
-                    ON CONFLICT (name) DO UPDATE SET address = excluded.address
-                """, on: connection)
-            try insert.bind(1, name)
-            try insert.bind(2, sealed: new.text, as: Sealed.address, of: .alias(name: name))
-            try insert.run()
+            try put(alias: new, of: name)
             return .success(new)
         }
+    }
+
+    /// Writes the alias of a name, in place of the one that it has.
+    func put(alias: DeviceToken, of name: String) throws(StoreError) {
+        let insert = try Statement(
+            """
+            INSERT INTO phone_alias (name, address) VALUES (?, ?)
+                ON CONFLICT (name) DO UPDATE SET address = excluded.address
+            """, on: connection)
+        try insert.bind(1, name)
+        try insert.bind(2, sealed: alias.text, as: Sealed.address, of: .alias(name: name))
+        try insert.run()
     }
 
     /// Removes the alias of a name; returns whether it had one.

@@ -66,10 +66,9 @@ extension StoreTable {
     /// The names of ``copiedColumns``.
     var names: String { copiedColumns.map(\.name).joined(separator: ", ") }
 
-    /// SQL that adds a row of ``copiedColumns`` unless it is there.
+    /// SQL that adds a row of ``copiedColumns``.
     var addition: String {
-        "INSERT INTO \(name) (\(names)) VALUES (\(copiedColumns.map { _ in "?" }.joined(separator: ", "))) "
-            + "ON CONFLICT DO NOTHING"
+        "INSERT INTO \(name) (\(names)) VALUES (\(copiedColumns.map { _ in "?" }.joined(separator: ", ")))"
     }
 
     /// Whether the table's texts are sealed for their mailbox.

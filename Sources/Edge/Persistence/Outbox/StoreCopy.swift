@@ -3,9 +3,9 @@ import Relay
 
 /// Moves a store from one place to another, whatever their engines, while no node uses either.
 ///
-/// It goes page by page, each in a transaction, in the order of the tables' keys: a copy that was cut short goes on where
-/// it ended. Until it is whole no node takes the target: a database says that it is not finished, and a file has another
-/// name. What is in the source stays there.
+/// It goes page by page, each in a transaction, in the order of the tables' keys. Until it is whole no node takes the target: a
+/// database says that it is not finished, and a file has another name. A copy that was cut short begins anew, since a node may
+/// have changed the source meanwhile. What is in the source stays there.
 package final class StoreCopy {
     private let source: Connection
     private let target: Connection
@@ -20,6 +20,20 @@ package final class StoreCopy {
         self.source = try Connection(source, for: .owning)
         try self.source.engine.prepare()
         self.target = Connection(try target.engine.beginCopy())
+        try forgetEarlier()
+    }
+
+    /// Deletes what an earlier copy has left in the target.
+    private func forgetEarlier() throws(StoreError) {
+        var tables = Schema.tables
+        for kind in DoorTableKinds.all where try DoorSchema.isThere(kind, on: target) {
+            tables += kind.tables
+        }
+        try target.transaction { () throws(StoreError) in
+            for table in tables.reversed() where table.isCopied {
+                try target.execute("DELETE FROM \(table.name)")
+            }
+        }
     }
 
     /// Copies all.
@@ -67,11 +81,7 @@ package final class StoreCopy {
         let paging = key.map { "WHERE \($0) > ?1 ORDER BY \($0) LIMIT \(StoreCopy.page)" } ?? ""
         let select = try Statement("SELECT \(table.names) FROM \(table.name) \(paging)", on: source)
         let insert = try Statement(table.addition, on: target)
-        // Behind what an earlier run has copied, where the key is a number; else at the beginning.
         var last = CopiedValue.start(of: columns[0].kind)
-        if let key, case .integer = last {
-            last = .integer(try target.firstInteger("SELECT max(\(key)) FROM \(table.name)") ?? 0)
-        }
         var count: Int64
         repeat {
             count = 0

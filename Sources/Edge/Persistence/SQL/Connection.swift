@@ -33,6 +33,15 @@ package struct Connection: ~Copyable {
         }
     }
 
+    /// Reads with several queries what was there at one time. `body` changes nothing.
+    func snapshot<Value>(_ body: () throws(StoreError) -> Value) throws(StoreError) -> Value {
+        try execute(
+            dialect.pick(PerDialect(file: "BEGIN", database: "BEGIN ISOLATION LEVEL REPEATABLE READ")))
+        let value = Result { () throws(StoreError) in try body() }
+        try? execute("ROLLBACK")
+        return try value.get()
+    }
+
     /// Throws the first failure of what was changed so far.
     func settle() throws(StoreError) { try engine.settle() }
 

@@ -12,7 +12,7 @@ package protocol Engine: Sendable {
 
     func connect(for access: StoreAccess) throws(StoreError) -> any EngineConnection
 
-    /// Opens an empty place for a copy of another store, or goes on with a copy that was cut short there. Nobody takes it for
+    /// Opens an empty place for a copy of another store, or one with what a copy has left that was cut short. Nobody takes it for
     /// a store before ``EngineConnection/endCopy()``.
     func beginCopy() throws(StoreError) -> any EngineConnection
 

@@ -97,9 +97,9 @@ struct StorageCopyCommand: ParsableCommand {
         commandName: "copy",
         abstract: "Copy everything that is stored from the file into the database, or back.",
         discussion: """
-            The node must be stopped. The target must not hold a store yet; a copy that was cut short goes on where it \
-            ended, and no node uses it before it is whole. What is copied from keeps all it has: start no node with it \
-            afterwards, or everything that waits is sent twice.
+            The node must be stopped. The target must not hold a store yet; a copy that was cut short is begun anew, and \
+            no node uses it before it is whole. What is copied from keeps all it has: start no node with it afterwards, or \
+            everything that waits is sent twice.
 
             Example: onionbell storage copy --to database
             """)
