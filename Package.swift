@@ -324,7 +324,10 @@ let package = Package(
             ]),
         tests(
             "Node",
-            ["Node", "Doors", "Gateways", "HTTP1", "Lab", "LabParts", "Reactor", "Tor", "Relay", "Wire", log]),
+            [
+                "Node", "Doors", "Gateways", "HTTP1", "Lab", "LabParts", "Persistence", "Reactor", "Tor",
+                "Relay", "Wire", log,
+            ]),
         tests(
             "Onionbell",
             [

@@ -30,8 +30,10 @@ package enum NodeProcess {
         let log = Logger(label: "onionbell") { _ in LineLogHandler(level: level, format: format, to: lines) }
         if geteuid() == 0 { log.warning("node.runs_as_root") }
         do {
-            if let address = try MovingIn.finish(settings, settingsFile: configuration) {
-                log.notice("restore.finished", metadata: ["address": "\(address)"])
+            if let moved = try MovingIn.finish(settings, settingsFile: configuration) {
+                log.notice(
+                    "restore.finished",
+                    metadata: ["address": "\(moved.address)", "not_taken": "\(moved.conflicts)"])
                 settings = try Settings(file: configuration, environment: environment)
             }
         } catch {

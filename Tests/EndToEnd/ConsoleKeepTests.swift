@@ -141,6 +141,103 @@ import Wire
         await old.close()
     }
 
+    /// The settings of a running node name another key, which it has taken over; the old file is gone.
+    @Test func aCopyHasTheKeyThatTheSettingsName() async throws {
+        let port = try freePort()
+        let stage = try LoopbackStage(consoleAt: port)
+        try await stage.start()
+        let owner = try await owned(stage, port)
+        let directory = stage.world.directory.path
+        try FileManager.default.moveItem(
+            atPath: directory + "/AuthKey.p8", toPath: directory + "/NewKey.p8")
+        let text = try String(contentsOfFile: stage.configuration, encoding: .utf8)
+        try text.replacing("AuthKey.p8", with: "NewKey.p8").write(
+            toFile: stage.configuration, atomically: true, encoding: .utf8)
+        try stage.signal(SIGHUP)
+        await stage.logged("settings.reread")
+        let (opened, _) = try PassphraseSeal.open(
+            try await copy(owner), passphrase: Secret(Array(passphrase.utf8)))
+        let copy = try JSON(opened, maximumDepth: 3)
+        #expect(copy["settings"]?.string?.contains("NewKey.p8") == true)
+        let key = copy["credentials"]?["NewKey.p8"]?.string.flatMap { Base64.decode($0) }
+        #expect(try key == LabDirectory.read(directory + "/NewKey.p8"))
+        #expect(copy["credentials"]?["AuthKey.p8"] == nil)
+        await stage.close()
+    }
+
+    private func stageWithMailboxes(_ port: UInt16) throws -> LoopbackStage {
+        try LoopbackStage {
+            $0.replacing("apps:\n", with: "apps:\n  - {name: box, gateway: mailbox}\n")
+                + "console: {listen: [\"127.0.0.1:\(port)\"]}\ndoors: {mailbox: {listen: [\"onion:80\"]}}\n"
+        }
+    }
+
+    private func add(mailbox name: String, reader: String, to owner: ConsoleBrowser) async throws {
+        let made = try await owner.send(
+            "POST", "/api/v1/mailboxes", body(["name": .string(name), "readers": .array([.string(reader)])]))
+        #expect(made.status == 201)
+    }
+
+    /// A mailbox of the copy has the name of another one here: the owner hears of it, before and after.
+    @Test func whatIsNotTakenIsNamed() async throws {
+        let port = try freePort()
+        let stage = try stageWithMailboxes(port)
+        try await stage.start()
+        let owner = try await owned(stage, port)
+        for name in ["anna", "bert"] { try await add(mailbox: name, reader: "tablet", to: owner) }
+        let file = try await copy(owner)
+        #expect(try await owner.send("DELETE", "/api/v1/mailboxes/anna").status == 200)
+        try await add(mailbox: "anna", reader: "laptop", to: owner)
+        let conflict: JSON = [
+            "kind": "mailbox", "name": "anna", "mailbox": .null, "reason": "taken",
+        ]
+        for isLook in [true, false] {
+            let (status, plan) = try await owner.json(
+                "POST", "/api/v1/restore", wanted(file, look: isLook, stopped: true))
+            #expect(status == 200 && plan?["conflicts"]?.array == [conflict], "\(plan?.text ?? "")")
+            #expect(plan?["database"]?.bool == false)
+        }
+        await stage.node.stop()
+        try await stage.start()
+        #expect(stage.node.lines.contains { $0.contains("restore.finished") && $0.contains("not_taken=1") })
+        await stage.close()
+    }
+
+    /// The numbers of the copy's mailboxes are those of others by now.
+    @Test func aLostStoreComesBackBesideWhatWasAddedSince() async throws {
+        let port = try freePort()
+        let stage = try stageWithMailboxes(port)
+        try await stage.start()
+        let owner = try await owned(stage, port)
+        for (name, reader) in [("anna", "tablet"), ("bert", "phone")] {
+            try await add(mailbox: name, reader: reader, to: owner)
+        }
+        _ = try await add(try Phone.new(.ios, descriptor: "iPhone X"), "alice", to: owner)
+        let file = try await copy(owner)
+        await stage.node.stop()
+        for name in try FileManager.default.contentsOfDirectory(atPath: stage.world.state)
+        where name.hasPrefix("outbox.sqlite") {
+            try FileManager.default.removeItem(atPath: "\(stage.world.state)/\(name)")
+        }
+        try await stage.start()
+        try await add(mailbox: "carl", reader: "laptop", to: owner)
+        _ = try await add(try Phone.new(.ios, descriptor: "iPhone X"), "dora", to: owner)
+        let (status, plan) = try await owner.json(
+            "POST", "/api/v1/restore", wanted(file, stopped: true))
+        #expect(status == 200, "\(plan?.text ?? "")")
+        await stage.node.stop()
+        try await stage.start()
+        let mailboxes = try await owner.json("GET", "/api/v1/mailboxes").1?["mailboxes"]?.array ?? []
+        let readers = mailboxes.map { mailbox in
+            "\(mailbox["name"]?.string ?? ""): \(mailbox["readers"]?.array?.compactMap(\.string) ?? [])"
+        }
+        #expect(readers == [#"carl: ["laptop"]"#, #"anna: ["tablet"]"#, #"bert: ["phone"]"#])
+        let phones = try await owner.json("GET", "/api/v1/phones").1?["phones"]?.array ?? []
+        #expect(phones.compactMap { $0["name"]?.string } == ["dora", "alice"])
+        #expect(plan?["conflicts"]?.array == [])
+        await stage.close()
+    }
+
     @Test func whatIsNoCopyOfThisKindIsRefusedAndChangesNothing() async throws {
         let port = try freePort()
         let stage = try LoopbackStage(consoleAt: port)

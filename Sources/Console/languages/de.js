@@ -50,6 +50,8 @@ export default {
     move_look: "Hineinsehen",
     move_made: "Gemacht",
     move_left: "Diese Dateien darf der Knoten nicht schreiben. Kopiere sie vom alten Rechner:",
+    move_conflicts: "Diese werden nicht übernommen: Hier gibt es andere mit ihrem Namen, oder es ist kein Platz mehr. Willst du sie haben, benenne die hiesigen vorher um oder lösche sie.",
+    move_database: "Die Einstellungen nennen eine Datenbank: Telefone und Postfächer sind die darin.",
     move_settings: "Auch die Einstellungen übernehmen",
     move_settings_same: "Die Einstellungen sind dieselben.",
     move_settings_left: "Die Einstellungen bleiben, wie sie hier sind:",

@@ -50,6 +50,8 @@ export default {
     move_look: "Look into it",
     move_made: "Made",
     move_left: "The node may not write these files. Copy them from the old machine:",
+    move_conflicts: "These are not taken: there are others of their names here, or no room for more. Rename or delete those here first to have them.",
+    move_database: "The settings name a database: phones and mailboxes are those in it.",
     move_settings: "Take the settings, too",
     move_settings_same: "The settings are the same.",
     move_settings_left: "The settings stay as they are here:",

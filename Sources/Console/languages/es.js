@@ -50,6 +50,8 @@ export default {
     move_look: "Ver qué contiene",
     move_made: "Hecha",
     move_left: "El nodo no puede escribir estos archivos. Cópielos del equipo viejo:",
+    move_conflicts: "Estos no se toman: aquí hay otros con su nombre, o no queda sitio. Si los quiere, cambie antes el nombre de los de aquí o bórrelos.",
+    move_database: "La configuración nombra una base de datos: los teléfonos y los buzones son los que hay en ella.",
     move_settings: "Tomar también los ajustes",
     move_settings_same: "Los ajustes son los mismos.",
     move_settings_left: "Los ajustes quedan como están aquí:",

@@ -50,6 +50,8 @@ export default {
     move_look: "Regarder dedans",
     move_made: "Faite",
     move_left: "Le nœud ne peut pas écrire ces fichiers. Copiez-les depuis l’ancienne machine :",
+    move_conflicts: "Ceux-ci ne sont pas repris : il y en a ici d’autres du même nom, ou il n’y a plus de place. Pour les avoir, renommez ou supprimez d’abord ceux d’ici.",
+    move_database: "Les réglages nomment une base de données : les téléphones et les boîtes sont ceux qu’elle contient.",
     move_settings: "Prendre aussi les réglages",
     move_settings_same: "Les réglages sont les mêmes.",
     move_settings_left: "Les réglages restent comme ils sont ici :",

@@ -50,6 +50,8 @@ export default {
     move_look: "Ver o que contém",
     move_made: "Feita",
     move_left: "O nó não pode escrever estes ficheiros. Copie-os da máquina antiga:",
+    move_conflicts: "Estes não são aceites: aqui há outros com o mesmo nome, ou não há mais espaço. Para os ter, mude primeiro o nome dos que estão aqui, ou apague-os.",
+    move_database: "As configurações indicam um banco de dados: os telefones e as caixas são os que estão nele.",
     move_settings: "Tomar também as definições",
     move_settings_same: "As definições são as mesmas.",
     move_settings_left: "As definições ficam como estão aqui:",

@@ -88,6 +88,9 @@ function planned(plan, wanted, result, show) {
             fact(words("tab_phones"), plan.phones), fact(words("mailboxes"), plan.mailboxes)),
         plan.left.length === 0 ? null : element("div", {}, element("p", {}, words("move_left")),
             element("ul", { class: "left" }, plan.left.map((name) => element("li", {}, element("code", {}, name))))),
+        plan.conflicts.length === 0 ? null : element("div", {}, element("p", {}, words("move_conflicts")),
+            element("ul", { class: "left" }, plan.conflicts.map((row) => element("li", {}, element("code", {}, conflictOf(row)))))),
+        plan.database ? element("p", { class: "soft" }, words("move_database")) : null,
         plan.settings === "taken"
             ? element("label", { class: "check" }, settings, words("move_settings"))
             : element("p", { class: "soft" }, words(`move_settings_${plan.settings}`)),
@@ -99,3 +102,5 @@ function planned(plan, wanted, result, show) {
         }, { class: "primary" }),
     ].filter(Boolean);
 }
+
+const conflictOf = ({ kind, name, mailbox }) => `${kind} ${mailbox === null ? name : `${mailbox}/${name}`}`;

@@ -1,4 +1,5 @@
 import JSONCoding
+import Persistence
 import Processes
 
 /// The effects of moving in from a backup here, as the owner reads them before and after.
@@ -23,24 +24,29 @@ struct MovePlan: Sendable {
     private let diff: [TextDiff.Line]
     /// The credentials that another user has to put in their places.
     private let closed: [String]
+    /// The rows that the store here does not take.
+    private let conflicts: [BackupConflict]
+    /// Whether the node will have its rows in a database, which has its own.
+    private let hasDatabase: Bool
     var isStaged = false
 
-    /// Reads files.
-    init(_ backup: NodeBackup, settingsFile: String, stateDirectory: String, keepsSettings: Bool) {
+    /// Reads files, and the store.
+    init(
+        _ backup: NodeBackup, settingsFile: String, stateDirectory: String, keepsSettings: Bool
+    ) throws(StoreError) {
         self.backup = backup
         let closed = MovingIn.closed(for: backup, settingsFile: settingsFile)
         let present = (try? SettingsText.read(settingsFile)) ?? ""
         let text = SettingsStore.text(backup.settings ?? present, movedTo: stateDirectory)
         let isSame = SettingsStore.text(present, movedTo: stateDirectory) == text
         diff = isSame ? [] : TextDiff.lines(from: present, to: text)
-        var reason: String?
-        do throws(SettingsError) {
-            _ = try Settings(
+        func settings(_ text: String) throws(SettingsError) -> Settings {
+            try Settings(
                 yaml: text, file: settingsFile, directory: absoluteDirectory(of: settingsFile),
                 environment: environment)
-        } catch {
-            reason = "\(error)"
         }
+        var reason: String?
+        do throws(SettingsError) { _ = try settings(text) } catch { reason = "\(error)" }
         if closed.settings { reason = "this user may not write \(settingsFile)" }
         fate = isSame ? .same : keepsSettings ? .kept : reason == nil ? .taken : .left
         self.reason = fate == .left ? reason : nil
@@ -48,6 +54,13 @@ struct MovePlan: Sendable {
         // Whoever keeps the settings keeps what they name.
         if fate == .kept { self.backup.credentials = [:] }
         self.closed = fate == .kept ? [] : closed.credentials
+        let next = try? settings(fate == .taken ? text : present)
+        hasDatabase = next.map { !$0.storage.url.isEmpty } ?? false
+        conflicts =
+            try hasDatabase
+            ? []
+            : RegistrationFile(path: StateDirectory.outbox(in: stateDirectory), isReadOnly: false).conflicts(
+                adding: backup.tables)
     }
 
     func json(canRestart: Bool) -> JSON {
@@ -57,8 +70,19 @@ struct MovePlan: Sendable {
             "mailboxes": .integer(Int64(backup.rows(of: "mailbox"))),
             "private": .bool(backup.peers != nil), "settings": .string(fate.rawValue),
             "reason": reason.map { .string($0) } ?? .null, "difference": .array(diff.map(\.json)),
-            "left": .array(closed.map { .string($0) }), "staged": .bool(isStaged),
+            "left": .array(closed.map { .string($0) }),
+            "conflicts": .array(conflicts.map(\.json)), "database": .bool(hasDatabase),
+            "staged": .bool(isStaged),
             "restarts": .bool(canRestart),
+        ]
+    }
+}
+
+extension BackupConflict {
+    fileprivate var json: JSON {
+        [
+            "kind": .string(kind.rawValue), "name": .string(name),
+            "mailbox": mailbox.map { .string($0) } ?? .null, "reason": .string(reason.rawValue),
         ]
     }
 }

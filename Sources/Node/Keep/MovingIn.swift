@@ -9,8 +9,8 @@ import Tor
 /// A backup that was taken in and waits for the node's next start: the file `moving-in` of the state directory. Keys can't be
 /// exchanged under a node that runs.
 ///
-/// Each step may be done twice: a start that was killed in between is made up for by the next one. The file goes when all is
-/// done.
+/// A start that finds no room leaves all as it was. Each step may be done twice: a start that was killed in between is made up
+/// for by the next one. The file goes when all is done.
 enum MovingIn {
     private static func file(in stateDirectory: String) -> String { stateDirectory + "/moving-in" }
 
@@ -21,17 +21,27 @@ enum MovingIn {
         var credentials: [String]
     }
 
+    /// The end of a move.
+    struct Moved {
+        /// The address that the node has from now on.
+        let address: String
+        /// The number of rows that the store did not take.
+        let conflicts: Int
+    }
+
     /// Returns the parts that can't be written. Nothing is written.
     static func closed(for backup: NodeBackup, settingsFile: String) -> Closed {
         let settingsFolder = NodeBackup.SettingsFolder(settingsFile)
         return Closed(
             settings: !SettingsStore.isOpen(settingsFile),
-            credentials: backup.credentials.keys.map(\.wrappedValue).filter { name in
-                guard settingsFolder.isBeside(name) else { return true }
+            credentials: backup.credentials.compactMap { name, content in
+                let (name, path) = (name.wrappedValue, settingsFolder.path(of: name.wrappedValue))
+                if (try? CredentialFiles.read(path)) == content.bytes { return nil }
+                guard settingsFolder.isBeside(name) else { return name }
                 // Its folder, or the one that it would be made in.
-                var folder = parent(of: settingsFolder.path(of: name))
+                var folder = parent(of: path)
                 if access(folder, F_OK) != 0 { folder = parent(of: folder) }
-                return access(folder, W_OK) != 0
+                return access(folder, W_OK) != 0 ? name : nil
             }.sorted())
     }
 
@@ -44,8 +54,8 @@ enum MovingIn {
 
     /// Moves the staged backup in at the start, before anything of the node is read but its settings.
     ///
-    /// - Returns: The address that the node has from now on; `nil`: there is nothing to do.
-    static func finish(_ settings: Settings, settingsFile: String) throws(NodeError) -> String? {
+    /// - Returns: `nil`: there is nothing to do.
+    static func finish(_ settings: Settings, settingsFile: String) throws(NodeError) -> Moved? {
         let directory = settings.stateDirectory
         let file = file(in: directory)
         guard access(file, F_OK) == 0,
@@ -54,9 +64,9 @@ enum MovingIn {
         else { return nil }
         do {
             let backup = try NodeBackup(text: PrivateFile.read(file, limit: NodeBackup.longest))
-            try write(backup, state.path, settingsFile)
-            unlink(file)
-            return backup.address
+            let conflicts = try write(backup, state.path, settingsFile)
+            try PrivateFile.remove(file)
+            return Moved(address: backup.address, conflicts: conflicts.count)
         } catch let error as NodeBackup.Fault {
             throw .unavailable("\(file): \(error.refusal). Delete it to start without")
         } catch let error as NodeError {
@@ -66,35 +76,39 @@ enum MovingIn {
         }
     }
 
-    private static func write(_ backup: NodeBackup, _ directory: String, _ settingsFile: String) throws {
-        for (name, key) in backup.keys {
-            try PrivateFile.write(key.bytes, to: "\(directory)/\(name.wrappedValue)", replacing: true)
-        }
+    private static func write(
+        _ backup: NodeBackup, _ directory: String, _ settingsFile: String
+    ) throws -> [BackupConflict] {
+        var files = FileExchange()
+        for (name, key) in backup.keys { try files.put(key.bytes, at: "\(directory)/\(name.wrappedValue)") }
         let peers = StateDirectory.peers(in: directory)
         let known = (try? PrivateFile.names(in: peers)) ?? []
-        if let files = backup.peers {
-            try PrivateFile.makeDirectory(peers)
-            for (name, bytes) in files {
-                try PrivateFile.write(bytes, to: "\(peers)/\(name.wrappedValue)", replacing: true)
-            }
+        if let invited = backup.peers {
+            try files.makeDirectory(peers)
+            for (name, bytes) in invited { try files.put(bytes, at: "\(peers)/\(name.wrappedValue)") }
         }
-        for name in known where backup.peers?[ByteText(name)] == nil { unlink("\(peers)/\(name)") }
-        if backup.peers == nil { rmdir(peers) }
+        for name in known where backup.peers?[ByteText(name)] == nil { try files.remove("\(peers)/\(name)") }
         let settingsFolder = NodeBackup.SettingsFolder(settingsFile)
         let closed = closed(for: backup, settingsFile: settingsFile)
         for (name, content) in backup.credentials {
-            guard !closed.credentials.contains(name.wrappedValue) else { continue }
             let path = settingsFolder.path(of: name.wrappedValue)
-            let folder = parent(of: path)
-            if access(folder, F_OK) != 0 { try PrivateFile.makeDirectory(folder) }
-            try PrivateFile.write(content.bytes, to: path, replacing: true)
+            guard !closed.credentials.contains(name.wrappedValue),
+                (try? CredentialFiles.read(path)) != content.bytes
+            else { continue }
+            try files.makeDirectory(parent(of: path))
+            try files.put(content.bytes, at: path)
         }
-        if let text = backup.settings { try SettingsStore.write(text, to: settingsFile) }
+        if let text = backup.settings { try SettingsStore.put(text, at: settingsFile, by: &files) }
+        try files.exchange()
         let now = try Settings(file: settingsFile, environment: environment)
         // A database has its rows already.
-        guard now.storage.url.isEmpty else { return }
-        try RegistrationFile(path: StateDirectory.outbox(in: directory), isReadOnly: false).add(
-            backup.tables)
+        let conflicts =
+            try now.storage.url.isEmpty
+            ? RegistrationFile(path: StateDirectory.outbox(in: directory), isReadOnly: false).add(
+                backup.tables) : []
+        files.keep()
+        if backup.peers == nil, rmdir(peers) != 0, errno != ENOENT { throw SystemError("remove \(peers)") }
+        return conflicts
     }
 
     private static func parent(of path: String) -> String {

@@ -8,36 +8,48 @@ import Reactor
 import Tor
 
 extension NodeBackup {
-    /// Reads what makes the node of these settings. Not on the event loop: files, and the store.
+    /// Reads what makes a node this node. Not on the event loop: files, and the store.
+    ///
+    /// The settings are read once, and the credentials are those that this text names: the node may have started with
+    /// others, and taken these over since.
     ///
     /// - Parameters:
-    ///   - settingsFile: The text that the settings were read from.
+    ///   - running: The settings that the node has started with, which say where its keys and its rows are.
+    ///   - settingsFile: The file of the settings, as they are now.
     ///   - now: Milliseconds since 1970.
     static func read(
-        _ settings: Settings, from settingsFile: String, at now: Int64
+        _ running: Settings, from settingsFile: String, at now: Int64
     ) throws(CallRefusal) -> NodeBackup {
-        let directory = settings.stateDirectory
+        let directory = running.stateDirectory
         do {
-            guard let key = try OnionKeyFile(path: StateDirectory.onionKey(in: directory)).load() else {
+            let keys = try keys(in: directory)
+            guard let onionKey = keys[ByteText("onion-key")] else {
                 throw CallRefusal(
                     .unavailable, "no_address", "the node has no address yet: it makes one at its first start"
                 )
             }
-            var backup = NodeBackup(
-                address: key.address.description, madeAt: now / 1000, version: programVersion,
-                settings: try SettingsText.read(settingsFile))
-            for name in keyNames where access("\(directory)/\(name)", F_OK) == 0 {
-                backup.keys[ByteText(name)] = Secret(
-                    try PrivateFile.read("\(directory)/\(name)", limit: 16_384))
+            guard let key = OnionKeyFile.parse(String(decoding: onionKey.bytes, as: UTF8.self)) else {
+                throw OnionKeyFileError.malformed(path: StateDirectory.onionKey(in: directory))
             }
-            backup.peers = try peers(in: StateDirectory.peers(in: directory))
+            let text = try SettingsText.read(settingsFile)
+            let settings = try Settings(
+                yaml: text, file: settingsFile, directory: absoluteDirectory(of: settingsFile),
+                environment: environment)
+            var backup = NodeBackup(
+                address: key.address.description, madeAt: now / 1000, version: programVersion, settings: text)
+            backup.keys = keys
+            if let peers = try Invitations(path: StateDirectory.peers(in: directory)).load() {
+                var files: [ByteText: [UInt8]] = [:]
+                for (name, key) in peers { files[ByteText("\(name).auth")] = Array("\(key.line)\n".utf8) }
+                backup.peers = files
+            }
             let ownFiles = settings.apps.flatMap { $0.settings.ownFiles.map(\.path) }
             let folder = SettingsFolder(settingsFile)
-            for path in settings.credentialFiles
+            for path in settings.namedFiles
             where !ownFiles.contains(path) && !path.hasPrefix(directory + "/") {
                 backup.credentials[ByteText(folder.name(of: path))] = Secret(try CredentialFiles.read(path))
             }
-            backup.tables = try RegistrationFile(try settings.store(), isReadOnly: true).backupTables()
+            backup.tables = try RegistrationFile(try running.store(), isReadOnly: true).backupTables()
             return backup
         } catch let error as CallRefusal {
             throw error
@@ -46,13 +58,12 @@ extension NodeBackup {
         }
     }
 
-    private static func peers(in directory: String) throws -> [ByteText: [UInt8]]? {
-        guard try Invitations(path: directory).load() != nil else { return nil }
-        var files: [ByteText: [UInt8]] = [:]
-        for name in try PrivateFile.names(in: directory) where name.hasSuffix(".auth") {
-            files[ByteText(name)] = try PrivateFile.read("\(directory)/\(name)", limit: 256)
+    private static func keys(in directory: String) throws(SystemError) -> [ByteText: Secret] {
+        var keys: [ByteText: Secret] = [:]
+        for name in keyNames where access("\(directory)/\(name)", F_OK) == 0 {
+            keys[ByteText(name)] = Secret(try PrivateFile.read("\(directory)/\(name)", limit: 16_384))
         }
-        return files
+        return keys
     }
 
     /// The folder of the settings, and the names that a backup has for files: relative to it, or absolute.

@@ -133,7 +133,13 @@ extension NodeCalls {
     ) async throws(CallRefusal) -> MovePlan {
         let (file, directory) = (node.host.settingsFile, node.settings.stateDirectory)
         return try await keep { () throws(CallRefusal) in
-            MovePlan(backup, settingsFile: file, stateDirectory: directory, keepsSettings: keepsSettings)
+            do throws(StoreError) {
+                return try MovePlan(
+                    backup, settingsFile: file, stateDirectory: directory, keepsSettings: keepsSettings)
+            } catch {
+                let path = StateDirectory.outbox(in: directory)
+                throw CallRefusal(.unavailable, "store_failed", "\(error.explained(path: path))")
+            }
         }
     }
 

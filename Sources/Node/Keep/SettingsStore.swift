@@ -12,11 +12,18 @@ enum SettingsStore {
 
     /// Writes the whole file or nothing. Others who might read the file before may still read it.
     static func write(_ text: String, to path: String) throws(SystemError) {
+        var files = FileExchange()
+        try put(text, at: path, by: &files)
+        try files.exchange()
+        files.keep()
+    }
+
+    /// Prepares the file in the same way.
+    static func put(_ text: String, at path: String, by files: inout FileExchange) throws(SystemError) {
         let real = real(path)
         var status = stat()
-        let isThere = stat(real, &status) == 0
-        try PrivateFile.write(text, to: real, replacing: true)
-        if isThere { chmod(real, status.st_mode & 0o777) }
+        let mode = stat(real, &status) == 0 ? status.st_mode & 0o777 : 0o600
+        try files.put(Array(text.utf8), at: real, mode: mode)
     }
 
     /// Returns the path to which a link leads, so that the link stays a link.

@@ -9,6 +9,13 @@ extension Settings {
         return files.filter { !$0.isEmpty }
     }
 
+    /// Every file that a copy of the node needs beside its settings: credentials, certificates, authorities. A torrc is none:
+    /// whoever wrote a backup could run a program by it.
+    var namedFiles: [String] {
+        let files = credentialFiles + [doors.certificateFile] + apps.flatMap(\.settings.files)
+        return files.filter { !$0.isEmpty }
+    }
+
     /// The credentials that systemd hands to the node, and that this user can't read where they lie: all is as it should
     /// be, and nothing can be said of what is in them. Root reads all; without systemd it is a fault.
     package var closedCredentials: [String] {

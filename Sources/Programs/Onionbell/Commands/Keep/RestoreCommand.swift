@@ -17,7 +17,7 @@ struct RestoreCommand: AsyncParsableCommand {
             The running node takes the file in and becomes the other node at its next start. It must have no phones and no \
             mailboxes yet, unless the file is its own. Two nodes with one address disturb each other: it refuses as long as \
             the Tor network knows the old node, which is up to three hours after it stopped. If you have stopped it, say so \
-            with --old-node-stopped.
+            with --old-node-stopped. A phone or mailbox that has another one of its name here is named, and not taken.
 
             Exit status: 0 taken in, 1 refused, 64 usage, 65 the file or the passphrase cannot be used, 66 the file cannot \
             be read, 69 no node runs, 77 the node runs as another user, 78 configuration.
@@ -79,6 +79,20 @@ struct RestoreCommand: AsyncParsableCommand {
                 case _: " "
                 }
             printLine("  \(sign) \(plainText(line["text"]?.string ?? ""))")
+        }
+        if plan["database"]?.bool == true {
+            printLine("phones and mailboxes are those of the database that the settings name")
+        }
+        for row in plan["conflicts"]?.array ?? [] {
+            let name = plainText(row["name"]?.string ?? "")
+            let place = row["mailbox"]?.string.map { " of \(plainText($0))" } ?? ""
+            let reason =
+                switch row["reason"]?.string {
+                case "taken": "there is another one here"
+                case "full": "there is no room for more"
+                case _: "it does not fit to what is here"
+                }
+            printLine("not taken: \(row["kind"]?.string ?? "") \(name)\(place): \(reason)")
         }
         for name in plan["left"]?.array ?? [] {
             printLine("copy it from the old machine: \(plainText(name.string ?? ""))")
