@@ -78,6 +78,52 @@ import Testing
         #expect(try run([program, "check-config", "--config", configuration]).status == 0)
     }
 
+    /// They would lie in one folder, and the second would replace the first.
+    @Test func twoCredentialsOfOneNameAreRefused() throws {
+        for (folder, file) in [("c1", "AuthKey_ABC123DEFG.p8"), ("c2", "account.json")] {
+            try FileManager.default.createDirectory(
+                atPath: "\(directory)/\(folder)", withIntermediateDirectories: true)
+            try FileManager.default.copyItem(
+                atPath: "\(directory)/\(file)", toPath: "\(directory)/\(folder)/secret")
+        }
+        let options = [
+            "--ios-key", "DIR/c1/secret", "--ios-key-id", "ABC123DEFG", "--ios-team-id", "DEF123GHIJ",
+            "--android-account", "DIR/c2/secret", "--force",
+        ]
+        let made = try run(
+            [program, "init", "--defaults", "--config", configuration]
+                + options.map { $0.replacing("DIR", with: directory) })
+        #expect(made.status == 65, "\(made.output)")
+        #expect(made.errors.contains("\(directory)/c1/secret and \(directory)/c2/secret have the same name"))
+        #expect(access(configuration, F_OK) != 0 && access(directory + "/etc/credentials", F_OK) != 0)
+        // One that is named twice is one file, and a request of init's own has its name for itself.
+        try FileManager.default.copyItem(
+            atPath: directory + "/AuthKey_ABC123DEFG.p8", toPath: directory + "/https-key.pem")
+        let request = try initialize(
+            "--ios-key", "DIR/https-key.pem", "--ios-key-id", "ABC123DEFG", "--ios-team-id", "DEF123GHIJ",
+            "--https-name", "push.example.org")
+        #expect(request.status == 65 && request.errors.contains("rename it"), "\(request.errors)")
+    }
+
+    @Test func anotherCredentialIsReplacedOnlyWhenAskedFor() throws {
+        let present = directory + "/etc/credentials/account.json"
+        try FileManager.default.createDirectory(
+            atPath: directory + "/etc/credentials", withIntermediateDirectories: true)
+        try LabDirectory.write(Array("another".utf8), to: present)
+        let refused = try initialize("--android-account", "DIR/account.json")
+        #expect(refused.status == 73, "\(refused.output)")
+        #expect(
+            refused.errors.contains("\(present) exists already")
+                && refused.errors.contains("\(directory)/account.json"), "\(refused.errors)")
+        #expect(try LabDirectory.read(present) == Array("another".utf8))
+        #expect(access(configuration, F_OK) != 0)
+        #expect(try initialize("--force", "--android-account", "DIR/account.json").status == 0)
+        #expect(try LabDirectory.read(present) == LabDirectory.read(directory + "/account.json"))
+        // The same one is none that is replaced.
+        try FileManager.default.removeItem(atPath: configuration)
+        #expect(try initialize("--android-account", "DIR/account.json").status == 0)
+    }
+
     @Test func faultsComeAsJSONToo() throws {
         try "tor:\n  mod: own\n".write(toFile: configuration, atomically: true, encoding: .utf8)
         let result = try run([program, "check-config", "--json", "--config", configuration])

@@ -116,6 +116,24 @@ import Testing
         #expect(text.contains("service_account_file: credentials/fcmServiceAccountKey.json\n"))
     }
 
+    @Test func twoCredentialsOfOneNameInTwoFoldersAreRefused() throws {
+        for folder in ["apns", "fcm"] {
+            try FileManager.default.createDirectory(
+                atPath: "\(directory)/relay/\(folder)", withIntermediateDirectories: true)
+        }
+        try FileManager.default.moveItem(
+            atPath: "\(directory)/relay/push.p12", toPath: "\(directory)/relay/apns/secret")
+        try FileManager.default.moveItem(
+            atPath: "\(directory)/relay/account.json", toPath: "\(directory)/relay/fcm/secret")
+        let text = Self.environment.replacing("\"push.p12\"", with: "apns/secret")
+            .replacing("account.json", with: "fcm/secret")
+        try write(Array(text.utf8), to: ".env")
+        let result = try initialize()
+        #expect(result.status == 65, "\(result.output)")
+        for name in ["apns/secret", "fcm/secret"] { #expect(result.errors.contains(name)) }
+        #expect(!FileManager.default.fileExists(atPath: configuration))
+    }
+
     @Test func googleStaysOffWhereItWas() throws {
         let off = Self.environment.replacing("FCM_ENABLED=true", with: "FCM_ENABLED=false")
         try write(Array(off.utf8), to: ".env")

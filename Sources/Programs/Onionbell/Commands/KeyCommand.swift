@@ -104,14 +104,16 @@ struct KeyImportCommand: AsyncParsableCommand {
             let state = try stoppedNode(settings.stateDirectory)
             let target = OnionKeyFile(path: state.onionKey)
             if let former = try target.load() {
+                guard former.address != key.address else {
+                    return printLine("\(target.path): the key of \(key.address)")
+                }
                 let aside = "\(target.path)-\(former.address.serviceID)"
                 guard force else { throw OnionKeyFileError.exists(path: target.path) }
-                guard rename(target.path, aside) == 0 else {
-                    throw OnionKeyFileError.system(SystemError("keep the old key as \(aside)"))
-                }
+                try target.replace(with: key, keeping: aside)
                 printLine("\(aside): the key of \(former.address)")
+            } else {
+                try target.create(key)
             }
-            try target.create(key)
             printLine("\(target.path): the key of \(key.address)")
         } catch let error as NodeError {
             throw fail(error, status: error.exitStatus)

@@ -50,6 +50,7 @@ struct VapidKeyFile {
             throw fail(error, status: 66)
         }
         var lines: [String] = []
+        var kept: String?
         if access(path, F_OK) == 0 {
             let former = try existing()
             guard former.publicText != key.publicText else { return ["\(path): \(key)"] }
@@ -59,13 +60,14 @@ struct VapidKeyFile {
                     status: 69)
             }
             let aside = "\(path)-\(former.publicText.prefix(16))"
-            guard rename(path, aside) == 0 else {
-                throw fail(SystemError("keep the old key as \(aside)"), status: 69)
-            }
             lines.append("\(aside): \(former)")
+            kept = aside
         }
         do {
-            try PrivateFile.write(try key.pem().bytes, to: path, replacing: false)
+            var files = FileExchange()
+            try files.put(try key.pem().bytes, at: path, keeping: kept)
+            try files.exchange()
+            files.keep()
         } catch {
             throw fail("\(error)", status: 69)
         }

@@ -81,7 +81,8 @@ struct ClusterImportCommand: ParsableCommand {
         abstract: "Take over the keys from a file that onionbell cluster export has written.",
         discussion: """
             Stop the node first. Nothing is written if one of the keys is there and is another one; with --force those \
-            are kept under another name. What a node has stored cannot be opened with another digest-key.
+            are kept under another name. All files are written, or none. What a node has stored cannot be opened with \
+            another digest-key.
 
             Example: onionbell cluster import cluster-keys
             """)
@@ -113,33 +114,46 @@ struct ClusterImportCommand: ParsableCommand {
         do {
             // Nobody else has the directory as long as this is held.
             let state = try stoppedNode(settings.stateDirectory)
-            for line in try SharedKeys(in: state.path).take(cluster, isForced: force) { printLine(line) }
+            var files = FileExchange()
+            var lines = try SharedKeys(in: state.path).take(cluster, isForced: force, by: &files)
+            if let credentials { lines += try write(cluster, to: credentials, by: &files) }
+            try files.exchange()
+            files.keep()
+            for line in lines { printLine(line) }
         } catch let error as NodeError {
             throw fail(error, status: error.exitStatus)
+        } catch let error as SystemError {
+            throw fail(error, status: 69)
         }
-        if let credentials {
-            try write(cluster, to: credentials)
-        } else if !cluster.credentials.isEmpty {
+        if credentials == nil, !cluster.credentials.isEmpty {
             printLine(
                 "\(cluster.credentials.count) credentials are in the file: --credentials DIR writes them to a directory"
             )
         }
     }
 
-    private func write(_ cluster: ClusterFile, to directory: String) throws {
-        do {
-            if access(directory, F_OK) != 0 { try PrivateFile.makeDirectory(directory) }
+    /// Prepares the files of credentials; returns what becomes of them, a line each.
+    private func write(
+        _ cluster: ClusterFile, to directory: String, by files: inout FileExchange
+    ) throws -> [String] {
+        var lines: [String] = []
+        do throws(SystemError) {
+            try files.makeDirectory(directory)
             for credential in cluster.credentials {
                 let path = "\(directory)/\(credential.name)"
                 if (try? CredentialFiles.read(path)) == credential.content.bytes {
-                    printLine("\(path): the same already")
+                    lines.append("\(path): the same already")
                 } else {
-                    try PrivateFile.write(credential.content.bytes, to: path, replacing: force)
-                    printLine("\(path): written")
+                    guard force || access(path, F_OK) != 0 else {
+                        throw SystemError("write \(path)", code: EEXIST)
+                    }
+                    try files.put(credential.content.bytes, at: path)
+                    lines.append("\(path): written")
                 }
             }
         } catch {
             throw fail(error, status: 73)
         }
+        return lines
     }
 }

@@ -55,11 +55,13 @@ struct SharedKeys {
         var words = ""
     }
 
-    /// Writes the keys, or none of them.
+    /// Prepares the keys' files.
     ///
-    /// - Parameter isForced: others that are there are kept under another name.
-    /// - Returns: What has become of files, a line each.
-    func take(_ cluster: ClusterFile, isForced: Bool) throws -> [String] {
+    /// - Parameters:
+    ///   - isForced: others that are there are kept under another name.
+    ///   - files: Nothing is written before their exchange.
+    /// - Returns: What becomes of files, a line each.
+    func take(_ cluster: ClusterFile, isForced: Bool, by files: inout FileExchange) throws -> [String] {
         let keys = try [digestKey(cluster), statusKey(cluster), vapidKey(cluster)]
         let others = keys.filter { $0.isSame == false }
         guard isForced || others.isEmpty else {
@@ -69,14 +71,9 @@ struct SharedKeys {
         }
         var lines: [String] = []
         for key in keys where key.isSame != true {
-            if key.isSame == false {
-                guard rename(key.path, key.aside) == 0 else {
-                    throw fail(SystemError("keep the old key as \(key.aside)"), status: 69)
-                }
-                lines.append("\(key.aside): the old key")
-            }
+            if key.isSame == false { lines.append("\(key.aside): the old key") }
             do {
-                try PrivateFile.write(key.content, to: key.path, replacing: false)
+                try files.put(key.content, at: key.path, keeping: key.isSame == false ? key.aside : nil)
             } catch {
                 throw fail(error, status: 69)
             }

@@ -9,6 +9,8 @@ import Tor
 /// The place where a configuration is written, with its credentials beside it.
 struct ConfigurationTarget {
     let path: String
+    /// Whether files that are there already may be replaced.
+    var replaces = false
 
     /// The directory for the files of credentials: only the owner looks in. systemd hands them to the node.
     var credentials: String { directory + "/" + SettingsReader.credentialsDirectory }
@@ -20,19 +22,19 @@ struct ConfigurationTarget {
 
     /// Throws where nothing may be written, before anything is asked. The sample as it was installed may be
     /// replaced: nobody has put anything into it.
-    func refuseToReplace(unless isForced: Bool) throws(InitError) {
+    func refuseToReplace() throws(InitError) {
         guard access(directory, F_OK) == 0 else {
             throw .notWritten(
                 "there is no directory \(directory): create it, or use another name with --config")
         }
-        guard !isForced, access(path, F_OK) == 0 else { return }
+        guard !replaces, access(path, F_OK) == 0 else { return }
         let sample = try? SampleConfiguration.installedText()
         guard sample == nil || (try? SettingsText.read(path)) != sample else { return }
         throw .notWritten(
             "\(path) exists already: replace it with --force, or use another name with --config")
     }
 
-    /// Checks everything, then writes the credentials and the configuration.
+    /// Checks everything, then writes the credentials and the configuration, or nothing.
     ///
     /// - Returns: What was written.
     func write(_ choices: ConfigurationChoices) async throws(InitError) -> [String] {
@@ -44,26 +46,34 @@ struct ConfigurationTarget {
         // First with the files where they are: everything is checked before anything is written.
         let files = choices.credentialFiles.map { ($0.key, absolute($0.file)) }
         let settings = try await check(configured(&sample, choices.settings + files))
-        var written: [String] = []
-        var copies: [(String, String)] = []
-        for (key, file) in files {
-            let name = String(file.split(separator: "/").last ?? "")
-            if file != "\(credentials)/\(name)" {
-                try copy(file, to: name)
-                written.append("\(credentials)/\(name)")
-            }
-            copies.append((key, ConfigurationChoices.credentialPath(name)))
+        let copies = try copies(of: choices)
+        let names = choices.credentialFiles.map {
+            ($0.key, ConfigurationChoices.credentialPath(CredentialCopy.name(of: $0.file)))
         }
-        if let name = choices.httpsName { written += try writeRequest(for: name) }
-        _ = try configured(&sample, copies)
-        let text = sample.differences
-        if path == Settings.standardFile, let node = NodeAccount.installed(for: settings) {
-            try wrapped { () throws(SystemError) in try node.write(text, linkedFrom: path) }
-            return written + ["\(path) (\(node.settings), which the console can change)"]
+        _ = try configured(&sample, names)
+        var new = copies.filter(\.isNew).map { ("\(credentials)/\($0.name)", $0.content) }
+        if let name = choices.httpsName { new += try request(for: name) }
+        return try write(new, sample.differences, for: settings)
+    }
+
+    /// Writes files into the folder of credentials, and the configuration.
+    private func write(
+        _ new: [(path: String, bytes: [UInt8])], _ text: String, for settings: Settings
+    ) throws(InitError) -> [String] {
+        let node = path == Settings.standardFile ? NodeAccount.installed(for: settings) : nil
+        do throws(SystemError) {
+            var files = FileExchange()
+            if !new.isEmpty { try files.makeDirectory(credentials) }
+            for (path, bytes) in new { try files.put(bytes, at: path) }
+            if node == nil { try files.put(Array(text.utf8), at: path, group: nodeGroup) }
+            try files.exchange()
+            try node?.write(text, linkedFrom: path)
+            files.keep()
+        } catch {
+            throw .notWritten("\(error)")
         }
-        try wrapped { () throws(SystemError) in try PrivateFile.write(text, to: path, replacing: true) }
-        try letTheNodeRead(path)
-        return written + [path]
+        let words = node.map { "\(path) (\($0.settings), which the console can change)" } ?? path
+        return new.map(\.path) + [words]
     }
 
     /// Returns the fault of choices and of the contents of files; nothing is written.
@@ -81,7 +91,9 @@ struct ConfigurationTarget {
                 return error.faults.map(\.problem).joined(separator: "; ")
             }
             let faults = await GatewayAssembly.faults(in: settings)
-            return faults.isEmpty ? nil : faults.map(\.problem).joined(separator: "; ")
+            guard faults.isEmpty else { return faults.map(\.problem).joined(separator: "; ") }
+            _ = try copies(of: choices)
+            return nil
         } catch {
             return "\(error)"
         }
@@ -96,6 +108,11 @@ struct ConfigurationTarget {
             let key = "\(credentials)/\(ConfigurationChoices.httpsKey)"
             guard access(key, F_OK) != 0 else {
                 throw .notWritten("\(key) exists already: move it away to have another one made")
+            }
+            let request = "\(credentials)/\(ConfigurationChoices.httpsRequest)"
+            guard replaces || access(request, F_OK) != 0 else {
+                throw .notWritten(
+                    "\(request) exists already: move it away, or replace it with --force")
             }
         }
         guard case .key(_, let keyID, let teamID) = choices.apple else { return }
@@ -141,38 +158,75 @@ struct ConfigurationTarget {
         return settings
     }
 
-    private func copy(_ file: String, to name: String) throws(InitError) {
-        try wrapped { () throws(SystemError) in
-            let bytes = try PrivateFile.read(file, limit: CredentialFiles.limit)
-            if access(credentials, F_OK) != 0 { try PrivateFile.makeDirectory(credentials) }
-            try PrivateFile.write(bytes, to: "\(credentials)/\(name)", replacing: true)
+    /// Returns the credentials as they are to lie in their folder, each once.
+    ///
+    /// - Throws: Two of them have one name, or another one lies there under that name.
+    private func copies(of choices: ConfigurationChoices) throws(InitError) -> [CredentialCopy] {
+        var copies: [CredentialCopy] = []
+        for (_, file) in choices.credentialFiles {
+            let copy: CredentialCopy
+            do throws(SystemError) { copy = try CredentialCopy(absolute(file), in: credentials) } catch {
+                throw .unusable("\(error)")
+            }
+            if choices.httpsName != nil, copy.isOfRequest {
+                throw .unusable("\(copy.source) has the name of a file that --https-name makes: rename it")
+            }
+            if let other = copies.first(where: { $0.name == copy.name }) {
+                guard other.content == copy.content else {
+                    throw .unusable(
+                        "\(other.source) and \(copy.source) have the same name, and are to lie in one folder, \(credentials): rename one of them"
+                    )
+                }
+                continue
+            }
+            guard replaces || !copy.replacesAnother else {
+                throw .notWritten(
+                    "\(credentials)/\(copy.name) exists already, and is another file than \(copy.source): replace it with --force, or rename one of them"
+                )
+            }
+            copies.append(copy)
         }
+        return copies
     }
 
-    /// Writes a key for https, and what an authority needs to certify it; returns both paths.
-    private func writeRequest(for name: String) throws(InitError) -> [String] {
+    /// Makes a key for https, and what an authority needs to certify it; returns both files.
+    private func request(for name: String) throws(InitError) -> [(path: String, bytes: [UInt8])] {
         let made: CertificateRequest
         do { made = try CertificateRequest(forServer: name) } catch { throw .notWritten("\(error)") }
-        let key = "\(credentials)/\(ConfigurationChoices.httpsKey)"
-        let request = "\(credentials)/\(ConfigurationChoices.httpsRequest)"
-        try wrapped { () throws(SystemError) in
-            if access(credentials, F_OK) != 0 { try PrivateFile.makeDirectory(credentials) }
-            try PrivateFile.write(made.keyPEM.bytes, to: key, replacing: false)
-            try PrivateFile.write(made.requestPEM, to: request, replacing: true)
-        }
-        return [key, request]
+        return [
+            ("\(credentials)/\(ConfigurationChoices.httpsKey)", made.keyPEM.bytes),
+            ("\(credentials)/\(ConfigurationChoices.httpsRequest)", made.requestPEM),
+        ]
     }
 
-    /// Lets a group of the node's name, as the installation makes it, read the configuration.
-    private func letTheNodeRead(_ path: String) throws(InitError) {
-        guard geteuid() == 0, let group = getgrnam("onionbell")?.pointee.gr_gid else { return }
-        try wrapped { () throws(SystemError) in
-            try PrivateFile.giveToRead(path, group: group)
-        }
+    /// The group of the node's name, as the installation makes it, which is to read the configuration.
+    private var nodeGroup: gid_t? { geteuid() == 0 ? getgrnam("onionbell")?.pointee.gr_gid : nil }
+}
+
+/// A file that is to lie in the folder of credentials.
+private struct CredentialCopy {
+    let name: String
+    let source: String
+    let content: [UInt8]
+    /// Whether the file does not lie there yet.
+    let isNew: Bool
+    /// Whether another file of this name lies there.
+    let replacesAnother: Bool
+
+    init(_ source: String, in folder: String) throws(SystemError) {
+        self.source = source
+        name = CredentialCopy.name(of: source)
+        content = try PrivateFile.read(source, limit: CredentialFiles.limit)
+        let place = "\(folder)/\(name)"
+        let present = try? PrivateFile.read(place, limit: CredentialFiles.limit)
+        isNew = source != place && present != content
+        replacesAnother = isNew && access(place, F_OK) == 0
     }
 
-    private func wrapped(_ body: () throws(SystemError) -> Void) throws(InitError) {
-        do { try body() } catch { throw .notWritten("\(error)") }
+    static func name(of path: String) -> String { String(path.split(separator: "/").last ?? "") }
+
+    var isOfRequest: Bool {
+        [ConfigurationChoices.httpsKey, ConfigurationChoices.httpsRequest].contains { $0 == name }
     }
 }
 

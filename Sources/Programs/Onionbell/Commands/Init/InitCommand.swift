@@ -18,8 +18,8 @@ struct InitCommand: AsyncParsableCommand {
             --defaults turns the questions off, and --bisq all but the one for a browser: the node's console is for one \
             on this machine, or at an onion address for Tor Browser. With --bisq the node rings the phone apps that Bisq publishes \
             through Bisq's own relay, over Tor, and needs no account. It checks keys and certificates and copies them into \
-            credentials/ beside the configuration, where only their owner can read them. If anything is wrong, it \
-            writes nothing. With a console, root writes the settings for the node's user, who is to change them: into the \
+            credentials/ beside the configuration, where only their owner can read them. If anything is wrong, or two of \
+            them have the same name, it writes nothing. With a console, root writes the settings for the node's user, who is to change them: into the \
             state directory, with a link to them at /etc/onionbell/onionbell.yaml.
 
             --from bisq-relay takes over what a running bisq-relay has: its directory, or the file of its environment \
@@ -33,7 +33,7 @@ struct InitCommand: AsyncParsableCommand {
 
     @OptionGroup var config: ConfigOption
 
-    @Flag(help: "Replace an existing configuration.")
+    @Flag(help: "Replace an existing configuration, and credentials of the same names.")
     var force = false
 
     @Flag(help: "Ask no questions; use the sample's values for everything else.")
@@ -134,9 +134,9 @@ struct InitCommand: AsyncParsableCommand {
 
     func run() async throws {
         umask(0o077)
-        let target = ConfigurationTarget(path: config.config)
+        let target = ConfigurationTarget(path: config.config, replaces: force)
         do {
-            try target.refuseToReplace(unless: force)
+            try target.refuseToReplace()
             var choices = self.choices
             let relay = from.isEmpty ? nil : try BisqRelaySettings(at: from[1])
             relay?.add(to: &choices)

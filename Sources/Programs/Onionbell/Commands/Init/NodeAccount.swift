@@ -26,7 +26,8 @@ struct NodeAccount {
             user: entry.pointee.pw_uid, group: entry.pointee.pw_gid, stateDirectory: settings.stateDirectory)
     }
 
-    /// Writes the settings with the node's rights, and makes a link to them.
+    /// Writes the settings with the node's rights, and makes a link to them if there is none. Until both are done, nobody reads
+    /// the new ones.
     ///
     /// - Parameter link: The link's place in a folder of root's; what is there goes.
     func write(_ text: String, linkedFrom link: String) throws(SystemError) {
@@ -38,6 +39,12 @@ struct NodeAccount {
         } else if errno != EEXIST {
             throw SystemError("make directory \(stateDirectory)")
         }
+        let linking = "link \(link) to \(settings)"
+        let unfinished = "\(link).\(getpid()).new"
+        unlink(unfinished)
+        defer { unlink(unfinished) }
+        let isLinked = isLink(link)
+        guard isLinked || symlink(settings, unfinished) == 0 else { throw SystemError(linking) }
         // With the node's rights alone: whatever it has put there, nothing of anybody else's is written.
         guard setegid(group) == 0, seteuid(user) == 0 else { throw SystemError("write as the node's user") }
         let written = Result { () throws(SystemError) in
@@ -45,10 +52,12 @@ struct NodeAccount {
         }
         guard seteuid(0) == 0, setegid(0) == 0 else { throw SystemError("go on as root") }
         try written.get()
-        let unfinished = "\(link).\(getpid()).new"
-        unlink(unfinished)
-        guard symlink(settings, unfinished) == 0, rename(unfinished, link) == 0 else {
-            throw SystemError("link \(link) to \(settings)")
-        }
+        guard isLinked || rename(unfinished, link) == 0 else { throw SystemError(linking) }
+    }
+
+    private func isLink(_ path: String) -> Bool {
+        var target = [CChar](repeating: 0, count: Int(PATH_MAX))
+        guard case let count = readlink(path, &target, target.count), count > 0 else { return false }
+        return target.prefix(count).map { UInt8(bitPattern: $0) } == Array(settings.utf8)
     }
 }
