@@ -51,13 +51,20 @@ package final class SimulatedRelay {
     package var rate: Rate? = Rate(perSecond: 100, burst: 301)
     /// Sees each push that it takes.
     package var onPush: (@EventLoop (Push) -> Void)?
+    /// Sees each push that meets with a fault, after ``onPush`` if it is taken all the same.
+    package var onFault: (@EventLoop (Push, RelayFault) -> Void)?
 
     private var listener: Listener!
+    private var deafPort: DeafPort?
     private var connections: [ObjectIdentifier: SimulatedRelayConnection] = [:]
     private var used = Rate.Use()
     private var usedByToken: [String: Rate.Use] = [:]
 
     package init(on endpoint: Endpoint = .host("127.0.0.1", port: 0)) throws(SystemError) {
+        try listen(on: endpoint)
+    }
+
+    private func listen(on endpoint: Endpoint) throws(SystemError) {
         listener = try Listener(on: endpoint) { [unowned self] stream in accept(stream) }
     }
 
@@ -66,7 +73,22 @@ package final class SimulatedRelay {
 
     package func close() {
         listener.close()
+        deafPort = nil
         for connection in connections.values { connection.breakOff() }
+    }
+
+    /// Answers no call any more, as a host whose packets are lost. Connections that stand go on.
+    package func goDeaf() throws(SystemError) {
+        listener.close()
+        deafPort = nil
+        deafPort = try DeafPort(at: endpoint)
+    }
+
+    /// Listens again after ``close()`` or ``goDeaf()``.
+    package func listenAgain() throws(SystemError) {
+        listener.close()
+        deafPort = nil
+        try listen(on: endpoint)
     }
 
     /// Breaks off every connection; new ones are accepted.
@@ -93,6 +115,7 @@ package final class SimulatedRelay {
         figures.requests += 1
         let fault = faults.isEmpty ? outage : faults.removeFirst()
         guard let fault else { return connection.answer(answer(request, of: connection)) }
+        defer { tell(request, of: connection, fault) }
         switch fault {
         case .answer(let status, let text, let fields):
             var response = HTTPResponse(status: status, text: text)
@@ -107,6 +130,23 @@ package final class SimulatedRelay {
         case .bytes(let bytes, let thenCloses): connection.say(bytes, thenCloses: thenCloses)
         case .drip(let bytes): connection.drip(bytes)
         }
+    }
+
+    private func tell(
+        _ request: HTTPRequest, of connection: SimulatedRelayConnection, _ fault: RelayFault
+    ) {
+        guard let onFault, let asked = RelayCall(request) else { return }
+        onFault(push(request, asked, of: connection, at: EventLoop.now), fault)
+    }
+
+    private func push(
+        _ request: HTTPRequest, _ asked: RelayCall, of connection: SimulatedRelayConnection,
+        at now: MonotonicTime
+    ) -> Push {
+        Push(
+            isAndroid: asked.isAndroid, deviceToken: asked.deviceToken, message: asked.message,
+            target: request.path + (request.query.map { "?" + $0 } ?? ""), body: request.body,
+            hops: request.fields["onionbell-hops"], connection: connection.number, at: now)
     }
 
     private func answer(_ request: HTTPRequest, of connection: SimulatedRelayConnection) -> HTTPResponse {
@@ -127,10 +167,7 @@ package final class SimulatedRelay {
             return asked.refusal(code, isOld: isOld)
         }
         SentValues.shared.add(asked.deviceToken)
-        let push = Push(
-            isAndroid: asked.isAndroid, deviceToken: asked.deviceToken, message: asked.message,
-            target: request.path + (request.query.map { "?" + $0 } ?? ""), body: request.body,
-            hops: request.fields["onionbell-hops"], connection: connection.number, at: now)
+        let push = push(request, asked, of: connection, at: now)
         book.append(push)
         onPush?(push)
         return asked.success
