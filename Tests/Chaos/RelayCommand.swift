@@ -11,50 +11,83 @@ import Wire
 struct RelayCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "relay",
-        abstract: "A node that hands on to Bisq's relay: its faults one by one, its limits, a long outage.",
+        abstract:
+            "A node that hands on to Bisq's relay: its faults one by one, its limits, a long outage; then to two.",
         discussion: """
             On a private Tor network: a client's tor takes the addresses that are built into Bisq for the node's, the \
             node calls a simulated relay behind an onion address. What may come twice is known and counted: what the \
             relay took without saying so.
+
+            Then rounds of nodes with two upstreams for an app, each behind a tor of its own, and lanes for Android and \
+            iOS. A round is one blow. All that the node has taken has to come to an upstream, and what one upstream may \
+            have to no other, within a bound:
+
+            \(UpstreamBound.text)
             """)
 
     @Option(help: "Seconds of the outage, in which the node is killed once.") var lasting = 300
     @Option(help: "Notifications in quiet, of each form, for latency and CPU.") var notifications = 30
     @Flag(help: "Leave out the faults that the node waits long after, and try each with one form only.")
     var quick = false
+    @Option(help: "Rounds with two upstreams for an app; 0 leaves them out.") var rounds = 30
+    @Option(help: "Makes the plan of these rounds; the same seed makes the same one.") var seed: UInt64 = 1
+    @Option(help: "How many nodes, each with two upstreams of its own, go through the rounds side by side.")
+    var nodes = 3
+    @Option(parsing: .upToNextOption, help: "Only rounds whose blow has one of these in its name.")
+    var only: [String] = []
+    @Flag(help: "Only the rounds with two upstreams.") var onlyRounds = false
+    @Option(help: "Write the logs of the nodes of failed rounds here.") var log = ".build/chaos-relay.log"
     @Option(help: "The project's torrc.") var torrc = "torrc"
+
+    func validate() throws {
+        guard rounds >= 0 else { throw ValidationError("--rounds is a number from 0 on") }
+        guard (1...9).contains(nodes) else { throw ValidationError("--nodes is a number from 1 to 9") }
+        for words in only where !blows.contains(where: { $0.rawValue.contains(words) }) {
+            throw ValidationError("--only: no blow has \(words)")
+        }
+    }
+
+    private var blows: [UpstreamBlow] {
+        UpstreamBlow.allCases.filter { blow in
+            only.isEmpty || only.contains { blow.rawValue.contains($0) }
+        }
+    }
 
     func run() async throws {
         Chaos.prepare()
         let network = try await PrivateTorNetwork.start()
+        var violations = onlyRounds ? [] : try await withOneUpstream(network)
+        if rounds > 0 { violations += try await withTwoUpstreams(network) }
+        await network.stop()
+        for violation in violations.prefix(40) { say("VIOLATION: \(violation)") }
+        guard violations.isEmpty else { throw ExitCode(1) }
+        say("nothing lost, nothing twice but after unclear outcomes")
+    }
+
+    private func withOneUpstream(_ network: PrivateTorNetwork) async throws -> [String] {
         let run = try await RelayRun(network, torrc: torrc)
         try await run.inQuiet(notifications)
         try await run.faults(quick: quick)
         try await run.limits(rounds: quick ? 2 : 6)
         try await run.outage(.seconds(lasting))
         await run.close()
-        await network.stop()
-        let violations = await run.violations
-        for violation in violations.prefix(40) { say("VIOLATION: \(violation)") }
-        guard violations.isEmpty else { throw ExitCode(1) }
-        say("nothing lost, nothing twice but after unclear outcomes")
+        return await run.violations
     }
-}
 
-/// How Bisq asks.
-enum RelayForm: String, CaseIterable {
-    case get = "GET"
-    case post = "POST"
-
-    /// As Bisq's source has it.
-    var host: String {
-        switch self {
-        case .get: "bisqpushv56wo32w2dv7xacvvcrnow6gud5vkvftwsgevczmspzvqgad.onion"
-        case .post: "6be5uu6ldm3mim2xiyov2m6owzhdlicfobqho5mbpglzio6qt5etyhid.onion"
+    @EventLoop
+    private func withTwoUpstreams(_ network: PrivateTorNetwork) async throws -> [String] {
+        let plan = UpstreamPlan(rounds, of: blows, seed: seed)
+        let runs = try await UpstreamRun.play(
+            plan, by: min(nodes, rounds), network, torrc: torrc, seed: seed)
+        for line in plan.table { say(line) }
+        let violations = runs.flatMap { $0.violations }
+        if !violations.isEmpty {
+            let text = runs.flatMap { $0.log }.joined(separator: "\n") + "\n"
+            try? LabDirectory.write(Array(text.utf8), to: log)
+            say("the nodes' logs are in \(log)")
         }
+        return violations
     }
-
-    var port: UInt16 { self == .get ? 80 : 8021 }
 }
 
 /// One node, one relay, and the books.
@@ -118,39 +151,19 @@ final class RelayRun {
 
     // MARK: Senders
 
-    private func request(_ form: RelayForm, to phone: Phone) throws -> (HTTPRequest, message: String) {
-        switch form {
-        case .get:
-            let request = try BisqSender(to: phone.pairingToken).httpRequest(
-                for: PhoneText(sentDate: 1, title: "a", message: "b", kind: .trade))
-            let sealed = request.query?.split(separator: "&").last.flatMap {
-                Hex.decode(String($0.dropFirst(4)))
-            }
-            return (request, String(decoding: sealed ?? [], as: UTF8.self))
-        case .post:
-            let message = Base64.encode(randomBytes(120))
-            var request = HTTPRequest(
-                method: "POST", path: "/v1/fcm/device/\(phone.pairingToken.deviceToken)",
-                body: Array(#"{"encrypted":"\#(message)","isUrgent":true,"isMutableContent":true}"#.utf8))
-            request.fields.append("Content-Type", "application/json")
-            return (request, message)
-        }
-    }
-
     /// As Bisq sends it: once, and what becomes of it then is the node's.
     private func send(_ form: RelayForm, to phone: Phone? = nil) async throws {
-        let (request, message) = try request(
-            form, to: phone ?? (try Phone.new(.android, descriptor: "phone")))
+        let (request, message) = try form.request(
+            to: phone ?? (try Phone.new(.android, descriptor: "phone")))
         guard let socks = client.socks else { throw ChaosError("no SOCKS port") }
         let answer = try? await HTTPExchange.answer(
             to: request, host: form == .get ? form.host : "\(form.host):\(form.port)",
             by: .tor(socks: socks, onion: form.host, port: form.port), attemptTimeout: .seconds(20))
         guard let answer else { return }
-        let body = String(decoding: answer.body, as: UTF8.self)
-        let isTaken = form == .get ? body == "success" : body.contains(#""wasAccepted":true"#)
-        if isTaken {
+        if form.isTaken(answer) {
             promised[message] = EventLoop.now.nanoseconds
         } else if answer.status != 503 {
+            let body = String(decoding: answer.body, as: UTF8.self)
             violations.append("\(form.rawValue) was answered \(answer.status): \(body.prefix(100))")
         }
     }
