@@ -54,7 +54,7 @@ private let chaos = URL(filePath: program).deletingLastPathComponent().appending
         let result = try run(
             [
                 chaos, "relay", "--only-rounds", "--rounds", "5", "--only", "both", "no connection", "burst",
-                "429", "the node", "--seed", "1", "--torrc", projectTorrc, "--log", log,
+                "429", "the node", "--seed", "7", "--torrc", projectTorrc, "--log", log,
             ])
         #expect(result.status == 0, "\(result.output)\(result.errors)")
         #expect(result.output.hasSuffix("nothing lost, nothing twice but after unclear outcomes\n"))
