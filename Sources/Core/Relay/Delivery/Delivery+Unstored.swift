@@ -12,7 +12,6 @@ extension Delivery {
 
     /// Gives a notification that went out first the number that the outbox has for it.
     mutating func renumber(_ slot: Slot, _ sequence: Int64) {
-        let before = entries[slot].sequence
         number(slot, sequence)
         setWriting(.first, of: slot)
         let entry = entries[slot]
@@ -22,7 +21,6 @@ extension Delivery {
         case .postponed:
             let due = Lane.Postponed(due: notBefore(of: entry.token), sequence: sequence, slot: slot)
             withLane(entry.lane) {
-                $0.renumberSuspended(slot, from: before, to: sequence)
                 $0.postponed.insert(due)
             }
         case .storing, .queued, .loading, .inFlight, .ended, .free: break

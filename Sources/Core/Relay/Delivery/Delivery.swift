@@ -154,15 +154,14 @@ struct Delivery: Sendable {
         stir(lane)
     }
 
-    /// Suspends a notification by itself until `due` or until the lane is known to
+    /// Suspends a notification by itself, and those behind it, until `due` or until the lane is known to
     /// work, and in any case until the gateway wants it.
     mutating func suspend(_ slot: Slot, until due: MonotonicTime, asked: MonotonicTime) {
         let lane = entries[slot].lane
         if lanes[lane].suspended.count >= Suspicion<Digest>.most {
-            lanes[lane].suspended = lanes[lane].suspended.filter { !isStale($0, in: lane) }
+            lanes[lane].suspended = lanes[lane].suspended.filter { head(ofSuspended: $0) != nil }
         }
-        lanes[lane].suspended.append(
-            Lane.Suspended(slot: slot, sequence: entries[slot].sequence, due: due, asked: asked))
+        lanes[lane].suspended.append(Lane.Suspended(token: entries[slot].token, due: due, asked: asked))
         postpone(slot, until: due, isThrottled: false)
     }
 
@@ -177,19 +176,23 @@ struct Delivery: Sendable {
     private mutating func release(_ lane: Int, at time: MonotonicTime) {
         let suspended = lanes[lane].suspended
         lanes[lane].suspended = []
-        for one in suspended where !isStale(one, in: lane) {
+        for one in suspended {
+            guard let head = head(ofSuspended: one) else { continue }
             if one.asked > time {
-                postpone(one.slot, until: one.asked, isThrottled: false)
+                postpone(head, until: one.asked, isThrottled: false)
             } else {
-                makeReady(one.slot)
+                makeReady(head)
             }
         }
     }
 
-    /// Whether a suspended notification has been tried again since, or has ended.
-    private func isStale(_ one: Lane.Suspended, in lane: Int) -> Bool {
-        !entries[one.slot].isPostponed(one.sequence, in: lane)
-            || queues[entries[one.slot].token]?.notBefore != one.due
+    /// Returns the first notification of a suspended device: the one that failed, or who came after it when it ended
+    /// unsent; `nil`: the device has been tried again since, or nothing waits for it.
+    private func head(ofSuspended one: Lane.Suspended) -> Slot? {
+        guard let queue = queues[one.token], queue.notBefore == one.due,
+            entries[queue.head].state.isPostponed
+        else { return nil }
+        return queue.head
     }
 
     /// Postpones a notification: neither it nor those behind it are sent before then.

@@ -9,14 +9,13 @@ package struct Lane: Sendable {
         case paused(until: MonotonicTime)
     }
 
-    /// A notification that has failed as it would if the gateway failed. It
+    /// A device whose notification has failed as it would if the gateway failed. It
     /// waits by itself until the gateway is known to work.
     struct Suspended: Sendable {
-        let slot: Int
-        var sequence: Int64
-        /// The time until which the notification is put off.
+        let token: Digest
+        /// The time until which the device is put off.
         let due: MonotonicTime
-        /// The time before which the gateway doesn't want the notification.
+        /// The time before which the gateway wants nothing for the device.
         let asked: MonotonicTime
     }
 
@@ -192,14 +191,6 @@ package struct Lane: Sendable {
         guard case .paused(let until) = condition else { return nil }
         let probeAt = max(pause.probeAt, askedUntil)
         return probeAt > time ? min(until, probeAt) : until
-    }
-
-    /// Gives a suspended notification the number that the outbox has for it: it failed before it was stored.
-    mutating func renumberSuspended(_ slot: Int, from before: Int64, to sequence: Int64) {
-        for index in suspended.indices
-        where suspended[index].slot == slot && suspended[index].sequence == before {
-            suspended[index].sequence = sequence
-        }
     }
 
     mutating func began(at time: MonotonicTime) {
