@@ -113,6 +113,7 @@ import Testing
                 return false
             }
             admission.settle(size: 1)
+            admission.remembered(from: sender, at: test.now.monotonic)
             admission.release(token: token, size: 1)
             return true
         }

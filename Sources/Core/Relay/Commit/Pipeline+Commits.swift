@@ -86,6 +86,7 @@ extension Pipeline {
         switch result {
         case .stored(let sequence):
             admission.settle(size: delivery.entries[slot].size)
+            countRemembered(slot, at: now)
             delivery.number(slot, sequence)
             lastSequence = max(lastSequence, sequence)
             switch delivery.entries[slot].whereabouts {
@@ -132,11 +133,19 @@ extension Pipeline {
         finish(slot, ending, at: now)
     }
 
-    /// Drops a submission that is not to be sent.
+    /// Counts a new identity in its sender's share: the outbox remembers it.
+    mutating func countRemembered(_ slot: Int, at now: Instant) {
+        admission.remembered(from: delivery.entries[slot].body?.sender, at: now.monotonic)
+    }
+
+    /// Drops a submission that is not to be sent, and counts it in no share of its sender.
     private mutating func abandon(_ slot: Int) {
         admission.settle(size: delivery.entries[slot].size)
-        if delivery.entries[slot].whereabouts == .backlog {
-            delivery.withLane(delivery.entries[slot].lane) { $0.shelf.remove() }
+        let sender = delivery.entries[slot].body?.sender
+        let isShelved = delivery.entries[slot].whereabouts == .backlog
+        delivery.withLane(delivery.entries[slot].lane) {
+            $0.giveBack(from: sender)
+            if isShelved { $0.shelf.remove() }
         }
         leave(slot)
     }

@@ -118,6 +118,9 @@ package struct Lane: Sendable {
         taken.take(size)
     }
 
+    /// Counts what a sender has brought no longer: it was not stored.
+    mutating func giveBack(from sender: SenderID?) { if let sender { brought.remove(sender) } }
+
     /// Whether a sender brought enough for its share to count: see
     /// ``Admission/hasRoom(for:isProven:senderBroughtMuch:)``.
     func hasMuch(of sender: SenderID?) -> Bool {

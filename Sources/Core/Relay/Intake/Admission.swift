@@ -101,6 +101,12 @@ package struct Admission: Sendable {
         return nil
     }
 
+    /// Whether the node as a whole has room for one more of this sender, of so many bytes.
+    func hasRoom(for size: Int, from sender: SenderID?) -> Bool {
+        waiting < limits.waiting && waitingBytes + size <= limits.waitingBytes
+            && storingBytes + size <= limits.storingBytes && shares.mayTake(sender)
+    }
+
     /// Takes one place for what ``admit(token:size:from:at:)`` finds over its device's rate, and leaves what is kept for
     /// newcomers alone. Of one sender so many may wait; of all no more than find a place in any case.
     ///
@@ -108,9 +114,7 @@ package struct Admission: Sendable {
     mutating func admitLater(token: Digest, size: Int, from sender: SenderID?, at now: Instant)
         -> MonotonicTime?
     {
-        guard waiting < limits.waiting, waitingBytes + size <= limits.waitingBytes,
-            storingBytes + size <= limits.storingBytes, shares.mayTake(sender)
-        else { return nil }
+        guard hasRoom(for: size, from: sender) else { return nil }
         let time = now.monotonic
         var account = accounts[token] ?? Account()
         guard account.waiting < max(1, limits.waitingPerToken * 3 / 4) else { return nil }
@@ -134,7 +138,6 @@ package struct Admission: Sendable {
         account.waiting += 1
         accounts[token] = account
         if let sender { recent.insert(sender, to: token, at: time) }
-        shares.taken(by: sender, at: time)
         waiting += 1
         waitingBytes += size
         storingBytes += size
@@ -186,6 +189,12 @@ package struct Admission: Sendable {
 
     /// Returns the number of one device's notifications in memory.
     func waiting(of token: Digest) -> Int { accounts[token]?.waiting ?? 0 }
+
+    /// Counts an identity that the outbox remembers by now in its sender's share: what could not be stored, and what was
+    /// known already, takes nothing from anybody.
+    mutating func remembered(from sender: SenderID?, at time: MonotonicTime) {
+        shares.taken(by: sender, at: time)
+    }
 
     /// Notes that a notification is no longer on its way into the outbox.
     mutating func settle(size: Int) { storingBytes -= size }

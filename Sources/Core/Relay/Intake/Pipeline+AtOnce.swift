@@ -102,6 +102,7 @@ extension Pipeline {
         }
         let one = takeUnstored(slot)
         lastSequence = max(lastSequence, sequence)
+        countRemembered(slot, at: now)
         delivery.renumber(slot, sequence)
         if one.meanwhile.isDelivered {
             return endAtOnce(slot, .delivered, countedAs: .stored, for: ticket, at: now)
@@ -158,6 +159,7 @@ extension Pipeline {
                 continue
             }
             if one.meanwhile.isDelivered {
+                countRemembered(slot, at: now)
                 remember(one.digests, acceptedAt: body.acceptedAt, at: now)
                 effects.append(.ended(end(of: slot, .delivered)))
                 answer(ticket, .ended(.delivered), at: now)
@@ -173,6 +175,8 @@ extension Pipeline {
 
     private mutating func abandonLate(_ slot: Int) {
         _ = takeUnstored(slot)
+        let sender = delivery.entries[slot].body?.sender
+        delivery.withLane(delivery.entries[slot].lane) { $0.giveBack(from: sender) }
         delivery.setWriting(.never, of: slot)
         if !delivery.entries[slot].state.isInFlight { leave(slot) }
     }
@@ -239,6 +243,7 @@ extension Pipeline {
         effects.append(.ended(end(of: slot, .delivered)))
         effects.append(
             .neverStored(door: one.door, after: now.monotonic - entry.submittedAt))
+        countRemembered(slot, at: now)
         remember(one.digests, acceptedAt: entry.body?.acceptedAt ?? now.unix, at: now)
         tell(one.reply, .ended(.delivered), isLast: true)
         senders.leave(one.reply)

@@ -15,6 +15,12 @@ struct SenderCounts: Sendable {
         }
     }
 
+    /// Takes one of a sender's away, if the sender is known.
+    mutating func remove(_ sender: SenderID) {
+        guard let count = counts[sender] else { return }
+        counts[sender] = count > 1 ? count - 1 : nil
+    }
+
     mutating func forget() {
         if !counts.isEmpty { counts = [:] }
     }
