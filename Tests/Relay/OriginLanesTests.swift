@@ -95,6 +95,23 @@ import Testing
         #expect(open(5, on: node) == third)
     }
 
+    /// Nobody's lane gives way for what is refused.
+    @Test func aLaneMakesRoomOnlyForWhatIsTaken() throws {
+        var limits = Admission.Limits()
+        limits.waiting = 1
+        let node = Node(limits: limits, originsPerApp: 1)
+        node.pipeline.start(OutboxContent(), at: node.now, clockOffset: 0)
+        let first = try #require(open(1, on: node))
+        try deliver(1, on: node)
+        #expect(node.accept(Sample.android()) > 0)
+        _ = node.takeEffects()
+        #expect(node.submit(submission(2)) == .answered(.busy(.node(retryAfter: .seconds(30)))))
+        #expect(node.pipeline.lane(of: lane(1)) == first)
+        #expect(node.pipeline.lane(of: lane(2)) == nil)
+        let gone = LaneID(app: "web", host: .others)
+        #expect(!node.takeEffects().contains(.laneClosed(first, shown: gone)))
+    }
+
     /// Whoever brings many origins makes no pause shorter that a host has asked for.
     @Test func aLaneThatPausesIsNotForgotten() throws {
         let node = Node(originsPerApp: 1)

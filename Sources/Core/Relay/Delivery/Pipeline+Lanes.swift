@@ -43,12 +43,18 @@ extension Pipeline {
     /// Returns the place of a lane, which is made if it is not there.
     mutating func lane(_ id: LaneID) -> Int { delivery.lane(id) ?? makeLane(id) }
 
-    /// Returns the place of a lane for what comes in; `nil`: there is no room for another lane.
-    mutating func laneForNew(_ id: LaneID, from sender: SenderID?, at time: MonotonicTime) -> Int? {
+    /// Returns the place of a lane for what comes in, of so many bytes; `nil`: there is no room for another lane.
+    mutating func laneForNew(
+        _ id: LaneID, for size: Int, from sender: SenderID?, at time: MonotonicTime
+    ) -> Int? {
         if let lane = delivery.lane(id) { return lane }
+        // No lane gives way for what is refused.
+        let isTaken = admission.hasRoom(for: size, from: sender)
         // An app's strangers take no other app's lanes.
-        if id.host.isOrigin, !makeRoom(forOriginOf: id.app, from: sender, at: time) { return nil }
-        if !hasRoomForLane { guard closeLongestIdle(of: nil, at: time) else { return nil } }
+        if id.host.isOrigin, !makeRoom(forOriginOf: id.app, from: sender, othersGiveWay: isTaken, at: time) {
+            return nil
+        }
+        if !hasRoomForLane { guard isTaken, closeLongestIdle(of: nil, at: time) else { return nil } }
         return makeLane(id, broughtBy: sender, at: time)
     }
 

@@ -52,7 +52,7 @@ extension Pipeline {
         let size = notification.size
         let laneID = notification.lane
         guard cluster.isInSight(digests.token),
-            let lane = laneForNew(laneID, from: submission.sender, at: now.monotonic)
+            let lane = laneForNew(laneID, for: size, from: submission.sender, at: now.monotonic)
         else {
             return refuse(
                 submission, digests, Pipeline.comeAgain, from: door, awaitsOutcome: awaitsOutcome, at: now)

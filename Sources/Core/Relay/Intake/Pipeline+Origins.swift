@@ -24,14 +24,17 @@ extension Pipeline {
     /// Makes room for another lane of this sender's, which gets a gateway if one can be had.
     ///
     /// - Returns: Whether the lane may be made; false if the sender, or all together, have the most already.
-    mutating func makeRoom(forOriginOf app: String, from sender: SenderID?, at time: MonotonicTime) -> Bool {
+    mutating func makeRoom(
+        forOriginOf app: String, from sender: SenderID?, othersGiveWay: Bool, at time: MonotonicTime
+    ) -> Bool {
         let lanes = origins(of: app)
         let own = lanes.count {
             delivery.lanes[$0].broughtBy == sender && !delivery.lanes[$0].canGo(at: time)
         }
         guard own < mostLanes(of: sender, free: mostOrigins - lanes.count) else { return false }
         // If none has a gateway to give away, it waits for one.
-        return makeRoomForGateway(of: app, from: sender, at: time) || lanes.count < mostOrigins
+        return othersGiveWay && makeRoomForGateway(of: app, from: sender, at: time)
+            || lanes.count < mostOrigins
     }
 
     /// Makes room for the gateway of a lane of this sender's: if an app's gateways are all in use, an idle lane is closed or
