@@ -116,6 +116,71 @@ import Testing
         #expect(later.allSatisfy { $0.time.milliseconds < Int64.max / 4 })
     }
 
+    /// A claim of the earlier command brings no more than that covers.
+    @Test func aDropDuringARetryDropsAllThatItCounted() throws {
+        let node = start(Node.android)
+        _ = try firstSent(node, Node.android)
+        let retried = try claim(byRetrying: node)
+        shelveAnother(node)
+        // One behind what the gateway has, and four on disk.
+        #expect(node.pipeline.drop(Node.android, at: node.now) == 5)
+        node.pipeline.claimed(Claimed([claimed(row(1, Node.android, device: 2))]), by: retried, at: node.now)
+        for page: [Int64] in [[2, 3], [6]] {
+            let claim = try #require(claims(node).first)
+            #expect(claim.last == 6 && claim.time == Claim.anyTime)
+            node.pipeline.claimed(
+                Claimed(page.map { claimed(row($0, Node.android, device: Int($0))) }), by: claim, at: node.now
+            )
+        }
+        #expect(claims(node).isEmpty)
+        let ends = node.begin().compactMap { change -> Int64? in
+            if case .finish(let sequence, .dropped) = change { sequence } else { nil }
+        }
+        #expect(ends.sorted() == [1, 2, 3, 5, 6])
+    }
+
+    @Test func aRetryDuringARetryReachesWhatHasComeSince() throws {
+        let node = start(Node.android)
+        _ = try firstSent(node, Node.android)
+        let first = try claim(byRetrying: node)
+        shelveAnother(node)
+        _ = node.pipeline.retryNow(Node.android, at: node.now)
+        node.pipeline.claimed(Claimed(), by: first, at: node.now)
+        node.pipeline.pump(node.pipeline.lane(Node.android), room: 10, at: node.now)
+        let second = try #require(claims(node).first)
+        #expect(second.last == 6 && second.time == Claim.anyTime)
+    }
+
+    /// Neither the gateway has it, nor is it stored for the first time.
+    @Test(arguments: [true, false]) func whatIsBeingReadIsGivenUpToo(isLane: Bool) throws {
+        let node = start(Node.android)
+        #expect(node.next() == .load([4]))
+        let count =
+            isLane
+            ? node.pipeline.drop(Node.android, at: node.now) : node.pipeline.drop([4, 5], at: node.now)
+        #expect(count == (isLane ? 5 : 2))
+        node.loaded([4: claimed(row(4, Node.android, device: 1)).notification], of: [4])
+        #expect(!node.isWaiting(4) && !node.isWaiting(5))
+        #expect(node.send() == nil)
+    }
+
+    private func claim(byRetrying node: Node) throws -> Claim {
+        #expect(node.pipeline.retryNow(Node.android, at: node.now) == 3)
+        node.pipeline.pump(node.pipeline.lane(Node.android), room: 10, at: node.now)
+        let claim = try #require(claims(node).first)
+        #expect(claim.last == 5 && claim.time == Claim.anyTime)
+        return claim
+    }
+
+    /// The sixth of the lane, on disk only.
+    private func shelveAnother(_ node: Node) {
+        node.pipeline.lastSequence = 6
+        node.pipeline.delivery.withLane(node.pipeline.lane(Node.android)) {
+            $0.shelf.add()
+            $0.taken.take(100)
+        }
+    }
+
     @Test func aSingleOneIsTriedNowWithTheOthersOfItsDevice() throws {
         let node = start(Node.android)
         let handle = try firstSent(node, Node.android)

@@ -37,6 +37,8 @@ struct Books {
     }
 
     var wishes = Wishes()
+    /// What this process has told the operator is dropped.
+    var dropped: Set<Int64> = []
     /// As the running commit has them, and as they outlive the process.
     private var writing = Wishes()
     private var written = Wishes()
@@ -103,7 +105,7 @@ struct Books {
     mutating func crash(_ time: (MonotonicTime) -> MonotonicTime) {
         wishes = written.restored(time)
         written = wishes
-
+        dropped = []
         for (sequence, undone) in undurable {
             count(undone.ending, -1)
             wait(sequence, undone.entry)

@@ -243,6 +243,7 @@ extension World {
         let queue = books.waiting[handle.sequence]?.token ?? Digest(high: 0, low: 0)
         let token = Digest(high: queue.high & ~Books.moved, low: queue.low)
         noteSent(handle.sequence)
+        checkDropped(handle.sequence)
         if books.first(of: queue) != handle.sequence {
             fail("\(handle.sequence) overtakes one of its device")
         }

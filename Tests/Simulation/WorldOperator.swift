@@ -4,11 +4,41 @@
 extension World {
     func operate() {
         let lane = World.lanes[draw(World.lanes.count)]
-        if draw(2) == 0 { drop(lane) } else { move(lane) }
+        switch draw(4) {
+        case 0: drop(lane)
+        case 1: retry(lane)
+        default: move(lane)
+        }
         carryOut()
     }
 
+    /// Whatever was asked for the devices of what waits there.
+    private func retry(_ lane: LaneID) {
+        for entry in books.waiting.values where entry.notification.lane == lane {
+            books.wishes.spared[Digest(high: entry.token.high & ~Books.moved, low: entry.token.low)] = nil
+        }
+        books.resumed(lane)
+        _ = pipeline.retryNow(lane, at: now)
+    }
+
+    /// What was on disk when the operator was told how many are dropped.
+    private func noteDropped(_ lane: LaneID) {
+        // What is moved just now is on disk in the one lane, and counted in the other.
+        guard !pipeline.commits.isMoving else { return }
+        for (sequence, entry) in books.waiting
+        where entry.notification.lane == lane && outbox.rows[sequence]?.isShelved == true
+            && pipeline.delivery.slots[sequence] == nil
+        {
+            books.dropped.insert(sequence)
+        }
+    }
+
+    func checkDropped(_ sequence: Int64) {
+        if books.dropped.contains(sequence) { fail("\(sequence) is sent, and was counted as dropped") }
+    }
+
     private func drop(_ lane: LaneID) {
+        noteDropped(lane)
         let count = pipeline.drop(lane, at: now)
         // A move may still be on its way into the outbox: the books have it in its old lane.
         let waiting = books.waiting.count + storing + atOnce.ones.count

@@ -151,11 +151,11 @@ extension Pipeline {
 }
 
 extension Delivery.State {
-    /// Whether neither the gateway nor the outbox has the notification just now.
+    /// Whether the notification waits: it is neither with the gateway nor on its way into the outbox.
     fileprivate var mayBeGivenUp: Bool {
         switch self {
-        case .queued, .ready, .postponed: true
-        case .storing, .loading, .inFlight, .ended, .free: false
+        case .queued, .ready, .postponed, .loading: true
+        case .storing, .inFlight, .ended, .free: false
         }
     }
 }

@@ -202,9 +202,10 @@ extension Pipeline {
                 // What came after the command is asked for next.
                 let isFirst = $0.retriedUpTo != nil && isAll
                 $0.claimAt = isAll && !isFirst ? min($0.claimAt, nextDue) : 0
+                // A command that came after this claim was made reaches further than it.
                 if isAll, claim.time == Claim.anyTime {
-                    $0.droppedUpTo = nil
-                    $0.retriedUpTo = nil
+                    $0.droppedUpTo = $0.droppedUpTo.flatMap { $0 > claim.last ? $0 : nil }
+                    $0.retriedUpTo = $0.retriedUpTo.flatMap { $0 > claim.last ? $0 : nil }
                 }
             }
             claimGivenUp(lane)
