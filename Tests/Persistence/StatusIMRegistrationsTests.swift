@@ -79,15 +79,75 @@ import Testing
         async throws
     {
         try directory.use(engine)
-        let (outbox, registrations) = try await open()
-        for owner in 1...2 as ClosedRange<UInt64> {
+        let (outbox, registrations) = try await open { $0.installations = 3 }
+        for owner in 1...3 as ClosedRange<UInt64> {
             _ = try await registrations.put([1], of: key(owner), version: 1, at: 1)
         }
         try await registrations.noteUse(of: key(1), at: 2)
-        try await registrations.removeUnused(key(1))
-        try await registrations.removeUnused(key(2))
+        let (result, left) = try await registrations.put(
+            [1], of: key(4), version: 1, at: 2, insteadOf: [key(1), key(2), key(3)])
+        #expect(result == .stored && left == [key(3)])
         #expect(try await registrations.version(of: key(1)) == 1)
         #expect(try await registrations.version(of: key(2)) == nil)
+        #expect(try await registrations.version(of: key(3)) == 1)
+        await outbox.close()
+    }
+
+    /// Who is refused takes nobody's place.
+    @Test(arguments: TestedEngine.allCases) func nobodyGoesForOneThatIsRefused(on engine: TestedEngine)
+        async throws
+    {
+        try directory.use(engine)
+        let month: Int64 = 40 * 86_400_000
+        let (outbox, registrations) = try await open {
+            $0.installations = 3
+            $0.perOwner = 1
+            $0.bytes = 10
+        }
+        func bytes(_ count: Int) -> [UInt8] { [UInt8](repeating: 7, count: count) }
+        for owner in 1...3 as ClosedRange<UInt64> {
+            #expect(try await registrations.put(bytes(3), of: key(owner), version: 1, at: 1) == .stored)
+        }
+        // The idlest would go for it, and 5 bytes are not 4.
+        #expect(try await registrations.put(bytes(5), of: key(4), version: 1, at: month) == .full)
+        let (result, left) = try await registrations.put(
+            bytes(9), of: key(4), version: 1, at: 1, insteadOf: [key(1), key(2)])
+        #expect(result == .full && left == [key(1), key(2)])
+        #expect(try await registrations.put(bytes(1), of: key(3, 2), version: 1, at: month) == .ownerFull)
+        for owner in 1...3 as ClosedRange<UInt64> {
+            #expect(try await registrations.version(of: key(owner)) == 1, "\(owner)")
+        }
+        #expect(try await registrations.put(bytes(4), of: key(4), version: 1, at: month) == .stored)
+        // Who is known and has more to say takes the room of others too.
+        let known = try await registrations.put(
+            bytes(7), of: key(4), version: 2, at: month, insteadOf: [key(4), key(2), key(3)])
+        #expect(known.result == .stored && known.left.contains(key(4)))
+        #expect(try await all(4, in: registrations) == [bytes(7)])
+        await outbox.close()
+    }
+
+    /// A limit that was lowered: who comes takes the places of more than one.
+    @Test(arguments: TestedEngine.allCases) func aTableBeyondItsLimitShrinks(on engine: TestedEngine)
+        async throws
+    {
+        try directory.use(engine)
+        let month: Int64 = 40 * 86_400_000
+        let first = try await open()
+        for owner in 1...30 as ClosedRange<UInt64> {
+            _ = try await first.registrations.put([1], of: key(owner), version: 1, at: 1)
+        }
+        await first.outbox.close()
+        let (outbox, registrations) = try await open { $0.installations = 4 }
+        var counts: [Int] = []
+        for owner in 31...33 as ClosedRange<UInt64> {
+            #expect(try await registrations.put([1], of: key(owner), version: 1, at: month) == .stored)
+            var count = 0
+            for owner in 1...33 as ClosedRange<UInt64> {
+                count += try await registrations.version(of: key(owner)) == nil ? 0 : 1
+            }
+            counts.append(count)
+        }
+        #expect(counts == [15, 4, 4])
         await outbox.close()
     }
 
@@ -209,6 +269,29 @@ import Testing
         try await registrations.remember(Digest(high: 4, low: 0), [9], at: 5, forgettingBefore: 4)
         #expect(try await told(3) == nil)
         #expect(try await told(4) == [4])
+        await outbox.close()
+    }
+
+    /// Clocks are set: a message is remembered by its own time, whatever came before it.
+    @Test(arguments: TestedEngine.allCases) func aMessageIsForgottenByItsOwnTime(on engine: TestedEngine)
+        async throws
+    {
+        try directory.use(engine)
+        let (outbox, registrations) = try await open()
+        func told(_ number: UInt64) async throws -> [UInt8]? {
+            try await registrations.look(for: Digest(high: number, low: 0), []) { _, _ in [0] }.told
+        }
+        func remember(_ number: UInt64, at time: Int64, forgettingBefore forgotten: Int64 = 0) async throws {
+            try await registrations.remember(
+                Digest(high: number, low: 0), [7], at: time, forgettingBefore: forgotten)
+        }
+        // So many of a clock that was ahead, and one of that which was right.
+        for number: UInt64 in 1...150 { try await remember(number, at: 1000) }
+        try await remember(200, at: 1)
+        try await remember(201, at: 1000, forgettingBefore: 5)
+        for number: UInt64 in 202...203 { try await remember(number, at: 10, forgettingBefore: 5) }
+        #expect(try await told(200) == nil)
+        for number: UInt64 in [1, 150, 201, 202, 203] { #expect(try await told(number) == [7]) }
         await outbox.close()
     }
 

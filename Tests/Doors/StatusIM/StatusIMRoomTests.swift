@@ -117,6 +117,64 @@ extension StatusIMDoorTests {
         await world.end()
     }
 
+    /// Bytes of a registration as it is kept.
+    private var size: Int {
+        var registration = client().registration
+        registration.grant = [UInt8](repeating: 1, count: 65)
+        return registration.encoded.count
+    }
+
+    private func register(
+        _ client: StatusIMPhone, from circuit: UInt64, at world: StatusIMWorld
+    ) async throws -> UInt8 {
+        let message = try client.registering(at: server)
+        let reply = await withCheckedContinuation { done in
+            world.server.take(message, from: SenderID(circuit)) { done.resume(returning: $0) }
+        }
+        guard case .message(let answer) = reply else { return .max }
+        let payload = try SignedMessage(answer).payload
+        return payload[0] == 8 ? 0 : payload[1]
+    }
+
+    /// A phone that was here before asks for no less than one that comes now.
+    @Test func newcomersGiveWayToAKnownPhoneTooAndOnlyIfThatSuffices() async throws {
+        let size = size
+        let world = try await StatusIMWorld { $0.registrations.bytes = 20 * size }
+        func count() throws -> Int {
+            let file = try RegistrationFile(.file(world.relay.outboxPath), isReadOnly: true)
+            var count = 0
+            try file.forEach(of: try #require(file.views.first { $0.kind == "status" })) { _ in count += 1 }
+            return count
+        }
+        var known = client()
+        #expect(try await register(known, from: 1, at: world) == 0)
+        for _ in 0..<19 { #expect(try await register(client(), from: 2, at: world) == 0) }
+        known.registration.version = 2
+        known.registration.allowedKeys = [randomBytes(40 * size)]
+        #expect(try await register(known, from: 1, at: world) != 0, "all together have less room than that")
+        #expect(try count() == 20)
+        known.registration.allowedKeys = [randomBytes(2 * size)]
+        #expect(try await register(known, from: 1, at: world) == 0)
+        #expect(try count() == 17, "three of them have a little more than it takes")
+        await world.end()
+    }
+
+    @Test func whatIsNotKeptTakesNoShareOfItsCircuit() async throws {
+        let size = size
+        let world = try await StatusIMWorld {
+            $0.server.installations = 32
+            $0.registrations.bytes = size
+        }
+        var first = client()
+        #expect(try await register(first, from: 1, at: world) == 0)
+        for _ in 0..<40 { #expect(try await register(client(), from: 1, at: world) != 0) }
+        first.registration.version = 2
+        first.registration.isUnregister = true
+        #expect(try await register(first, from: 1, at: world) == 0)
+        #expect(try await register(client(), from: 1, at: world) == 0)
+        await world.end()
+    }
+
     @Test func aRegistrationHasSoManyListElements() async throws {
         let world = try await StatusIMWorld()
         var client = self.client()

@@ -15,6 +15,15 @@ struct Newcomers {
 
         mutating func add(_ key: StatusIMRegistration.Key) { keys.append(key) }
 
+        mutating func putBack(_ key: StatusIMRegistration.Key) {
+            if first > 0 {
+                first -= 1
+                keys[first] = key
+            } else {
+                keys.insert(key, at: 0)
+            }
+        }
+
         mutating func takeOldest() -> StatusIMRegistration.Key {
             defer {
                 first += 1
@@ -25,6 +34,12 @@ struct Newcomers {
             }
             return keys[first]
         }
+    }
+
+    /// A phone that may give way.
+    struct Phone {
+        let key: StatusIMRegistration.Key
+        let sender: SenderID
     }
 
     /// The most phones that are known. One more, and the oldest of the sender that brought most is forgotten.
@@ -45,20 +60,38 @@ struct Newcomers {
         total += 1
     }
 
-    /// Takes out the phone that gives way to a new one of this sender; `nil`: none does.
-    mutating func giveWay(to sender: SenderID?) -> StatusIMRegistration.Key? {
-        guard let sender else { return nil }
+    /// Takes out the phones that give way to one of this sender, as many as may be needed. Those that do not have to go
+    /// are put back (``putBack(_:)``).
+    mutating func giveWay(to sender: SenderID?) -> [Phone] {
+        guard let sender else { return [] }
+        var phones: [Phone] = []
         // With one more each they would only take turns.
-        return takeOldest(ofMoreThan: (brought[sender]?.count ?? 0) + 1)
+        while phones.count < Newcomers.mostGivingWay,
+            let phone = takeOldest(ofMoreThan: (brought[sender]?.count ?? 0) + 1)
+        {
+            phones.append(phone)
+        }
+        return phones
     }
 
-    private mutating func takeOldest(ofMoreThan least: Int) -> StatusIMRegistration.Key? {
+    /// Puts phones back that kept their places.
+    mutating func putBack(_ phones: [Phone]) {
+        for phone in phones.reversed() {
+            brought[phone.sender, default: Brought()].putBack(phone.key)
+            total += 1
+        }
+    }
+
+    /// One is enough, unless it has been pushed to meanwhile or is shorter than the one that it makes room for.
+    private static let mostGivingWay = 16
+
+    private mutating func takeOldest(ofMoreThan least: Int) -> Phone? {
         guard let most = brought.max(by: { $0.value.count < $1.value.count }), most.value.count > least else {
             return nil
         }
         let key = brought[most.key]?.takeOldest()
         if brought[most.key]?.count == 0 { brought[most.key] = nil }
         total -= 1
-        return key
+        return key.map { Phone(key: $0, sender: most.key) }
     }
 }

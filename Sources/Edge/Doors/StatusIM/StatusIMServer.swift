@@ -147,10 +147,14 @@ package final class StatusIMServer {
             try registration.check(storedVersion: known) { isGranted($0, by: client) }
             if known == nil, !registration.isUnregister {
                 guard shares.mayTake(sender) else { return .internal }
-                shares.taken(by: sender, at: EventLoop.now)
             }
-            switch try await put(registration, of: key, from: known == nil ? sender : nil) {
-            case .stored: return nil
+            switch try await put(registration, of: key, from: sender) {
+            case .stored:
+                if known == nil, !registration.isUnregister {
+                    shares.taken(by: sender, at: EventLoop.now)
+                    newcomers.add(key, by: sender)
+                }
+                return nil
             case .stale: return .versionMismatch
             case .full, .ownerFull: return .internal
             }
@@ -161,24 +165,22 @@ package final class StatusIMServer {
         }
     }
 
-    /// Stores a registration, or removes it where the client unregisters.
-    ///
-    /// - Parameter sender: The sender that brings a phone that is not known yet; for that others may give
-    ///   way.
+    /// Stores a registration, or removes it where the client unregisters. For a sender's phone, new or known, others may
+    /// give way, and only if that makes enough room.
     private func put(
         _ registration: Registration, of key: StatusIMRegistration.Key, from sender: SenderID?
     ) async throws(OutboxError) -> StatusIMRegistration.PutResult {
-        var result = StatusIMRegistration.PutResult.full
-        // One is enough, unless it has been pushed to meanwhile or is shorter than this one.
-        for _ in 0..<16 where result == .full {
-            result = try await registrations.put(
-                registration.isUnregister ? nil : registration.encoded, of: key,
-                version: registration.version, at: EventLoop.unixMilliseconds)
-            guard result == .full, let other = newcomers.giveWay(to: sender) else { break }
-            try await registrations.removeUnused(other)
-        }
-        if result == .stored, !registration.isUnregister { newcomers.add(key, by: sender) }
-        return result
+        let encoded = registration.isUnregister ? nil : registration.encoded
+        let result = try await registrations.put(
+            encoded, of: key, version: registration.version, at: EventLoop.unixMilliseconds)
+        var others = result == .full ? newcomers.giveWay(to: sender) : []
+        guard !others.isEmpty else { return result }
+        defer { newcomers.putBack(others) }
+        let (second, left) = try await registrations.put(
+            encoded, of: key, version: registration.version, at: EventLoop.unixMilliseconds,
+            insteadOf: others.map(\.key))
+        others.removeAll { !left.contains($0.key) }
+        return second
     }
 
     /// Returns the registration that the client has sealed for this server.

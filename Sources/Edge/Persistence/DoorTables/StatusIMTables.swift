@@ -85,10 +85,15 @@ final class StatusIMTables: DoorTables {
     private let use: Statement
     private let selectOldest: Statement
     private let remove: Statement
-    private let deleteUnused: Statement
+    private let selectUnused: Statement
     private let selectMessage: Statement
     private let insertMessage: Statement
+    private let page: Statement
     private let forgetMessages: Statement
+    private let forgetOldest: Statement
+    /// The number up to which the round through the messages has come. Each that is remembered brings it on by a page.
+    private var lookedUpTo: Int64 = 0
+    private static let pageOfMessages: Int64 = 100
 
     init(_ connection: borrowing Connection) throws(StoreError) {
         select = try Statement(
@@ -119,31 +124,34 @@ final class StatusIMTables: DoorTables {
             "UPDATE status_registration SET used_at = ? WHERE installation = ?", on: connection)
         // Who unregistered, who was never pushed to, who was: each kind in the order of its age.
         let age = connection.dialect.larger("used_at", "changed_at")
+        let columns =
+            "number, owner, registration IS NOT NULL, coalesce(\(connection.dialect.size(of: "registration")), 0)"
         selectOldest = try Statement(
             """
-            SELECT number FROM status_registration
+            SELECT \(columns) FROM status_registration
             WHERE (registration IS NOT NULL) = ?1 AND (used_at > 0) = ?2 AND \(age) <= ?3
-            ORDER BY \(age) LIMIT 1
+            ORDER BY \(age) LIMIT ?4
             """, on: connection)
         remove = try Statement("DELETE FROM status_registration WHERE number = ?", on: connection)
-        deleteUnused = try Statement(
-            "DELETE FROM status_registration WHERE installation = ? AND used_at = 0", on: connection)
+        selectUnused = try Statement(
+            "SELECT \(columns) FROM status_registration WHERE installation = ? AND used_at = 0",
+            on: connection)
         selectMessage = try Statement("SELECT results FROM status_message WHERE digest = ?", on: connection)
         insertMessage = try Statement(
             """
             INSERT INTO status_message (digest, handled_at, results) VALUES (?, ?, ?) ON CONFLICT DO NOTHING
             """, on: connection)
-        // Numbers rise with time, so the oldest have the lowest.
-        forgetMessages = try Statement(
+        page = try Statement(
             """
-            DELETE FROM status_message WHERE number <= \(connection.dialect.larger(
-                "coalesce((SELECT max(number) FROM status_message), 0) - ?1",
-                """
-                coalesce((SELECT max(number) FROM
-                    (SELECT number, handled_at FROM status_message ORDER BY number LIMIT 100) AS oldest
-                    WHERE handled_at < ?2), 0)
-                """))
+            SELECT max(number), count(*)
+            FROM (SELECT number FROM status_message WHERE number > ? ORDER BY number LIMIT ?) AS page
             """, on: connection)
+        // Row by row: clocks are set, so that numbers and times may rise apart.
+        forgetMessages = try Statement(
+            "DELETE FROM status_message WHERE number > ? AND number <= ? AND handled_at < ?", on: connection)
+        forgetOldest = try Statement(
+            "DELETE FROM status_message WHERE number <= (SELECT max(number) FROM status_message) - ?",
+            on: connection)
     }
 
     func version(of key: StatusIMRegistration.Key) throws(StoreError) -> UInt64? {
@@ -162,24 +170,42 @@ final class StatusIMTables: DoorTables {
             usedAt: select.time(3))
     }
 
+    /// Puts a registration in its place: see ``StoredStatusIMRegistrations``.
     func put(
         _ registration: [UInt8]?, of key: StatusIMRegistration.Key, version: UInt64, at now: Int64,
-        _ limits: StatusIMRegistration.Limits
-    ) throws(StoreError) -> StatusIMRegistration.PutResult {
+        insteadOf others: [StatusIMRegistration.Key], _ limits: StatusIMRegistration.Limits
+    ) throws(StoreError) -> (
+        result: StatusIMRegistration.PutResult, left: [StatusIMRegistration.Key]
+    ) {
         let known = try self.version(of: key)
-        if let known, known >= version { return .stale }
-        guard known != nil || registration != nil else { return .stored }
-        let old = try phone(of: key)?.registration
+        if let known, known >= version { return (.stale, others) }
+        guard known != nil || registration != nil else { return (.stored, others) }
+        var left: [StatusIMRegistration.Key] = []
         if let registration {
-            if known == nil, try total().installations >= limits.installations {
-                guard try makeRoom(at: now, limits) else { return .full }
+            let old = try phone(of: key)?.registration
+            var room = StatusIMRoom(try total(), limits)
+            room.installations += known == nil ? 1 : 0
+            room.bytes += registration.count - (old?.count ?? 0)
+            for one in try leastUsed(room.excess, at: now, limits) { room.give(one) }
+            for other in others {
+                guard !room.suffices, other != key else {
+                    left.append(other)
+                    continue
+                }
+                if let one = try unused(other) { room.give(one, as: other) }
             }
-            let total = try total()
-            let owned = old == nil ? try count(of: key.owner) : 0
-            guard total.bytes + registration.count - (old?.count ?? 0) <= limits.bytes,
-                known != nil || total.installations < limits.installations
-            else { return .full }
-            guard owned < limits.perOwner else { return .ownerFull }
+            guard room.suffices else { return (.full, room.given + left) }
+            if old == nil {
+                let gone = room.leaving.values.count { $0.isRegistered && $0.owner == key.owner }
+                guard try count(of: key.owner) - gone < limits.perOwner else {
+                    return (.ownerFull, room.given + left)
+                }
+            }
+            // Nobody goes for one that is refused.
+            for number in room.leaving.keys {
+                try remove.bind(1, number)
+                try remove.run()
+            }
         }
         if known == nil {
             try insert.bind(1, key.installation)
@@ -195,38 +221,39 @@ final class StatusIMTables: DoorTables {
             try update.bind(4, key.installation)
             try update.run()
         }
-        return .stored
+        return (.stored, left)
     }
 
-    /// Lets go of the registration of the least use.
-    private func makeRoom(at now: Int64, _ limits: StatusIMRegistration.Limits) throws(StoreError) -> Bool {
+    /// Returns the registrations of the least use.
+    private func leastUsed(
+        _ count: Int, at now: Int64, _ limits: StatusIMRegistration.Limits
+    ) throws(StoreError) -> [StatusIMRoom.Leaving] {
+        var found: [StatusIMRoom.Leaving] = []
         let kinds: [(isRegistered: Int64, isUsed: Int64, latest: Int64)] = [
             (0, 0, now), (0, 1, now), (1, 0, now - limits.unused.milliseconds),
             (1, 1, now - limits.idle.milliseconds),
         ]
-        for kind in kinds {
+        for kind in kinds where found.count < count {
             try selectOldest.bind(1, kind.isRegistered)
             try selectOldest.bind(2, kind.isUsed)
             try selectOldest.bind(3, kind.latest)
-            let number = try selectOldest.step() ? selectOldest.integer(0) : nil
-            selectOldest.reset()
-            guard let number else { continue }
-            try remove.bind(1, number)
-            try remove.run()
-            return true
+            try selectOldest.bind(4, Int64(count - found.count))
+            defer { selectOldest.reset() }
+            while try selectOldest.step() { found.append(StatusIMRoom.Leaving(selectOldest)) }
         }
-        return false
+        return found
+    }
+
+    private func unused(_ key: StatusIMRegistration.Key) throws(StoreError) -> StatusIMRoom.Leaving? {
+        try selectUnused.bind(1, key.installation)
+        defer { selectUnused.reset() }
+        return try selectUnused.step() ? StatusIMRoom.Leaving(selectUnused) : nil
     }
 
     func noteUse(of key: StatusIMRegistration.Key, at now: Int64) throws(StoreError) {
         try use.bind(1, now)
         try use.bind(2, key.installation)
         try use.run()
-    }
-
-    func removeUnused(_ key: StatusIMRegistration.Key) throws(StoreError) {
-        try deleteUnused.bind(1, key.installation)
-        try deleteUnused.run()
     }
 
     func forget(_ key: StatusIMRegistration.Key, version: UInt64) throws(StoreError) {
@@ -272,9 +299,27 @@ final class StatusIMTables: DoorTables {
         try insertMessage.bind(2, now)
         try insertMessage.bind(3, bytes: results)
         try insertMessage.run()
-        try forgetMessages.bind(1, Int64(most))
-        try forgetMessages.bind(2, forgotten)
+        try forgetOldest.bind(1, Int64(most))
+        try forgetOldest.run()
+        try forgetMessages(handledBefore: forgotten)
+    }
+
+    private func forgetMessages(handledBefore forgotten: Int64) throws(StoreError) {
+        let first = lookedUpTo
+        let (last, count) = try nextPage(after: first)
+        lookedUpTo = count < StatusIMTables.pageOfMessages ? 0 : last
+        try forgetMessages.bind(1, first)
+        try forgetMessages.bind(2, last)
+        try forgetMessages.bind(3, forgotten)
         try forgetMessages.run()
+    }
+
+    /// Returns the highest number of the next messages, and how many they are.
+    private func nextPage(after first: Int64) throws(StoreError) -> (last: Int64, count: Int64) {
+        try page.bind(1, first)
+        try page.bind(2, StatusIMTables.pageOfMessages)
+        defer { page.reset() }
+        return try page.step() && !page.isNull(0) ? (page.integer(0), page.integer(1)) : (first, 0)
     }
 }
 

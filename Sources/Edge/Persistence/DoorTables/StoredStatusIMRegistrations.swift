@@ -29,8 +29,21 @@ package struct StoredStatusIMRegistrations: Sendable {
     package func put(
         _ registration: [UInt8]?, of key: StatusIMRegistration.Key, version: UInt64, at now: Int64
     ) async throws(OutboxError) -> StatusIMRegistration.PutResult {
+        try await put(registration, of: key, version: version, at: now, insteadOf: []).result
+    }
+
+    /// Puts a registration in the place of an older one, and of others if that makes enough room for it.
+    ///
+    /// - Parameter others: Phones that may give way, the first of them first; none goes that has been pushed to.
+    /// - Returns: With the result those of `others` that may give way to the next.
+    package func put(
+        _ registration: [UInt8]?, of key: StatusIMRegistration.Key, version: UInt64, at now: Int64,
+        insteadOf others: [StatusIMRegistration.Key]
+    ) async throws(OutboxError) -> (
+        result: StatusIMRegistration.PutResult, left: [StatusIMRegistration.Key]
+    ) {
         try await file.write(StatusIMTables.self) { [limits] tables throws(StoreError) in
-            try tables.put(registration, of: key, version: version, at: now, limits)
+            try tables.put(registration, of: key, version: version, at: now, insteadOf: others, limits)
         }
     }
 
@@ -40,13 +53,6 @@ package struct StoredStatusIMRegistrations: Sendable {
     package func noteUse(of key: StatusIMRegistration.Key, at now: Int64) async throws(OutboxError) {
         try await file.write(StatusIMTables.self) { tables throws(StoreError) in
             try tables.noteUse(of: key, at: now)
-        }
-    }
-
-    /// Lets go of a phone that nobody has pushed to.
-    package func removeUnused(_ key: StatusIMRegistration.Key) async throws(OutboxError) {
-        try await file.write(StatusIMTables.self) { tables throws(StoreError) in
-            try tables.removeUnused(key)
         }
     }
 
