@@ -236,4 +236,32 @@ import Vectors
         }
         #expect(others < 80)
     }
+
+    /// A part of it goes by its own times, whatever came before it.
+    @Test func oneTimeOfAClockThatWasAheadKeepsNoOtherPart() {
+        var filter = IdentityFilter()
+        var random = SeededRandom(state: 7)
+        func insert(_ count: Int, acceptedAt: UnixTime) -> [Digest] {
+            (0..<count).map { _ in
+                let digest = Digest(high: random.next(), low: random.next())
+                filter.insert(digest, acceptedAt: acceptedAt)
+                return digest
+            }
+        }
+        func held(_ digests: [Digest]) -> Int { digests.count { filter.mayHold($0) } }
+        // The first two parts are full.
+        let ahead = insert(1, acceptedAt: 1_000_000)
+        let first = insert(4095, acceptedAt: 1)
+        let second = insert(8192, acceptedAt: 1)
+        let last = insert(10, acceptedAt: 100)
+        filter.forget(acceptedBefore: 50, latest: 200)
+        #expect(held(second) < 80)
+        #expect(held(ahead + first + last) == 4106)
+        // What was ahead counts from when that was seen.
+        filter.forget(acceptedBefore: 200, latest: 400)
+        #expect(held(first) == 4095)
+        filter.forget(acceptedBefore: 201, latest: 401)
+        #expect(held(ahead + first) < 80)
+        #expect(held(last) == 10)
+    }
 }

@@ -50,7 +50,7 @@ import Vectors
 
     /// Of each housekeeping: from which time on identities are forgotten.
     private func forgotten(_ node: Node) -> Set<UnixTime> {
-        Set(node.take().compactMap { if case .forget(let before, _) = $0 { before } else { nil } })
+        Set(node.take().compactMap { if case .forget(let before, _, _) = $0 { before } else { nil } })
     }
 
     private func load(_ node: Node) {
@@ -82,6 +82,36 @@ import Vectors
         #expect(pass(15, node).map(\.sequence) == [1])
         let day = Pipeline.Memory().identities
         #expect(forgotten(node) == [node.now.unix - day])
+    }
+
+    /// What a clock that was ahead has set down is forgotten by one that has been right for a day.
+    @Test func whatAClockAheadHasSetDownGoesADayAfterItWasSetRight() {
+        func latest(_ node: Node) -> UnixTime? {
+            node.take().compactMap { if case .forget(_, _, let latest) = $0 { latest } else { nil } }.last
+        }
+        let node = Node()
+        node.pipeline.start(OutboxContent(), at: node.now, clockOffset: node.now.offset)
+        node.now.unix = node.now.unix + Self.hour * 9000
+        _ = pass(60, node)
+        #expect(latest(node) == .max)
+        node.now.unix = node.now.unix - Self.hour * 9000
+        _ = pass(86_400, node)
+        #expect(latest(node) == .max)
+        _ = pass(30, node)
+        #expect(latest(node) == node.now.unix + .seconds(1200))
+    }
+
+    /// A board without a battery: all that came before seems to be of a clock that was ahead.
+    @Test func aClockThatIsBehindAtTheStartForgetsNothing() {
+        let node = node(ahead: -9000)
+        for _ in 0..<100 {
+            _ = pass(600, node)
+            #expect(
+                node.take().allSatisfy {
+                    guard case .forget(let before, _, let latest) = $0 else { return true }
+                    return before == .min && latest == .max
+                })
+        }
     }
 
     @Test func aStartThatTakesMinutesIsNoReasonToDoubt() {

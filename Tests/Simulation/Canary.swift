@@ -13,6 +13,8 @@ enum Canary: String, CaseIterable, Sendable {
     case callsTheKeptDelivered
     /// What waits on disk is handed out in the wrong order.
     case handsOutTheLastFirst
+    /// One identity of a clock that was ahead keeps all that are older.
+    case stopsForgettingAtTheFirst
     /// What gateways asked for is not written down.
     case forgetsWishesAtACrash
     /// Whatever the clock says at the start is believed.

@@ -137,6 +137,7 @@ final class World {
         scale = isCrowd ? .crowd : .few
         pipeline = scale.pipeline()
         random = SeededRandom(state: seed)
+        outbox.stopsAtTheFirst = canary == .stopsForgettingAtTheFirst
         start()
     }
 

@@ -124,7 +124,6 @@ extension World {
         if canary == .forgetsWhatItDelivered {
             changes.removeAll { if case .remember = $0 { true } else { false } }
         }
-        if beside != nil { changes = StoreBeside.changes(changes) }
         books.beginCommit()
         commit = Commit(
             changes: changes, submissions: submissions, lookups: lookups, late: lateStores)
@@ -141,6 +140,7 @@ extension World {
         self.commit?.results = results
         for case .finish(let sequence, _) in commit.changes { books.makeDurable(sequence) }
         books.takeCommit()
+        checkForgotten(commit.changes)
         takeRemembered(commit.changes)
         takeMoves(commit.changes)
         checkLapsed()

@@ -10,15 +10,6 @@ struct StoreBeside {
     let endKept: (KeptEnd) throws -> Void
     /// The process has ended, and the next one opens the store.
     let restart: () throws -> OutboxContent
-
-    /// Changes whose effect is the same for both. When identities are forgotten is the store's own affair: it goes from the
-    /// oldest number on, and the model by the time alone.
-    static func changes(_ changes: [OutboxChange]) -> [OutboxChange] {
-        changes.map { change in
-            guard case .forget(_, let buriedBefore) = change else { return change }
-            return .forget(acceptedBefore: .min, buriedBefore: buriedBefore)
-        }
-    }
 }
 
 /// What the store beside the model answers.
@@ -32,6 +23,17 @@ extension World {
             if value != wanted { fail("the store's \(what): \(value), and the model's \(wanted)") }
         } catch {
             fail("the store's \(what): \(error)")
+        }
+    }
+
+    /// Of what a clock that can be trusted calls over nobody is told how it ended.
+    func checkForgotten(_ changes: [OutboxChange]) {
+        for case .forget(let acceptedBefore, _, let latest) in changes {
+            let known = outbox.identities.first {
+                ($0.value.acceptedAt < acceptedBefore || $0.value.acceptedAt > latest)
+                    && $0.value.ending != nil && outbox.state(of: $0.key) != nil
+            }
+            if let known { fail("\(known.value.sequence) is known beyond its time") }
         }
     }
 

@@ -6,6 +6,7 @@ extension ModelOutbox {
     /// A new process: nothing is handed out, and a device that has some in the backlog has all there.
     package mutating func restart(_ shards: Shards = .all) {
         claimed = []
+        forgetVerdict()
         moveBesideBacklog(where: { shards.contains($0) })
     }
 

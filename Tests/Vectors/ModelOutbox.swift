@@ -19,8 +19,20 @@ package struct ModelOutbox {
     package struct Identity {
         package let sequence: Int64
         package let content: Digest
-        let acceptedAt: UnixTime
+        package let acceptedAt: UnixTime
         package var ending: Ending?
+    }
+
+    /// What was said last of the identities that there were then.
+    private struct Verdict {
+        var last: Int64 = 0
+        var acceptedBefore = UnixTime.min
+        var latest = UnixTime.max
+
+        func isOver(_ identity: Identity) -> Bool {
+            identity.ending != nil && identity.sequence <= last
+                && (identity.acceptedAt < acceptedBefore || identity.acceptedAt > latest)
+        }
     }
 
     package internal(set) var rows: [Int64: Row] = [:]
@@ -34,6 +46,10 @@ package struct ModelOutbox {
     var identityOf: [Int64: Digest] = [:]
     var shelvedOf: [Digest: Set<Int64>] = [:]
     private var nextSequence: Int64 = 1
+    /// A process knows it until it ends.
+    private var verdict = Verdict()
+    /// For a canary: as long as the oldest is young enough, nothing is forgotten.
+    package var stopsAtTheFirst = false
     /// What the running commit has got at its beginning.
     private var numbers: ArraySlice<Int64> = []
     /// How each notification ended, for ever: the simulation's own books, which nothing is forgotten from.
@@ -90,15 +106,15 @@ package struct ModelOutbox {
             case .reviveToken(let token):
                 let told = deadTokens.removeValue(forKey: token)
                 if told == nil { violation("one is revived that was not dead") }
-            case .forget(let acceptedBefore, let buriedBefore):
-                for (digest, identity) in identities
-                where identity.ending != nil && identity.acceptedAt < acceptedBefore {
-                    identities[digest] = nil
-                    forgotten.append(digest)
-                    lapsed.append(digest)
-                    identityOf[identity.sequence] = nil
+            case .forget(let acceptedBefore, let buriedBefore, let latest):
+                if acceptedBefore > .min || latest < .max {
+                    verdict = Verdict(
+                        last: identityOf.keys.max() ?? 0, acceptedBefore: acceptedBefore, latest: latest)
                 }
-                deadTokens = deadTokens.filter { $0.value.buriedAt >= buriedBefore }
+                forgetThoseOver()
+                deadTokens = deadTokens.filter {
+                    $0.value.buriedAt >= buriedBefore && $0.value.buriedAt <= latest
+                }
             case .clock(let record): clock = record
             case .proof, .giveUp: break
             }
@@ -170,14 +186,44 @@ package struct ModelOutbox {
     }
 
     private mutating func remember(_ digests: SubmissionDigests, acceptedAt: UnixTime) {
-        guard identities[digests.identity] == nil else { return }
+        guard known(digests) == nil else { return }
         let sequence = takeNumber()
         identities[digests.identity] = Identity(
             sequence: sequence, content: digests.content, acceptedAt: acceptedAt, ending: .delivered)
         identityOf[sequence] = digests.identity
     }
 
-    private func known(_ digests: SubmissionDigests) -> StoreResult? {
+    private mutating func forgetThoseOver() {
+        let sorted = identities.sorted { $0.value.sequence < $1.value.sequence }
+        for (digest, identity) in sorted {
+            if verdict.isOver(identity) {
+                lapse(digest)
+            } else if stopsAtTheFirst, identity.ending != nil {
+                break
+            }
+        }
+    }
+
+    private mutating func lapse(_ identity: Digest) {
+        guard let known = identities.removeValue(forKey: identity) else { return }
+        forgotten.append(identity)
+        lapsed.append(identity)
+        identityOf[known.sequence] = nil
+    }
+
+    /// Another process knows only what is written.
+    package mutating func forgetVerdict() { verdict = Verdict() }
+
+    /// - Returns: `nil`: it is not known, or not any more.
+    package func state(of identity: Digest) -> NotificationState? {
+        guard let known = identities[identity], stopsAtTheFirst || !verdict.isOver(known) else { return nil }
+        return known.ending.map { .ended($0) } ?? .waiting
+    }
+
+    private mutating func known(_ digests: SubmissionDigests) -> StoreResult? {
+        if let known = identities[digests.identity], !stopsAtTheFirst, verdict.isOver(known) {
+            lapse(digests.identity)
+        }
         guard let known = identities[digests.identity] else { return nil }
         guard known.content == digests.content else { return .conflict }
         if kept.contains(known.sequence) { return .alreadyKept(sequence: known.sequence) }

@@ -252,15 +252,22 @@ package struct Pipeline: ~Copyable, Sendable {
         // With no clock to trust nothing is too old; what is too many goes all the same, and the log is emptied.
         forget(
             acceptedBefore: isTrusted ? now.unix - memory.identities : .min,
-            buriedBefore: isTrusted ? now.unix - memory.deadTokens : .min)
+            buriedBefore: isTrusted ? now.unix - memory.deadTokens : .min,
+            latest: isTrusted ? latestTime(at: now) : .max)
         scheduleCommit(at: now.monotonic)
     }
 
-    /// Lets identities and dead tokens go when their time is over.
-    mutating func forget(acceptedBefore: UnixTime, buriedBefore: UnixTime) {
-        deadTokens.forget(buriedBefore: buriedBefore)
-        known.forget(acceptedBefore: acceptedBefore)
-        commits.append(.forget(acceptedBefore: acceptedBefore, buriedBefore: buriedBefore))
+    /// Lets identities and dead tokens go when their time is over, and those whose time has not come: a clock that was
+    /// ahead has set them down, and has been right for long.
+    mutating func forget(acceptedBefore: UnixTime, buriedBefore: UnixTime, latest: UnixTime = .max) {
+        deadTokens.forget(buriedBefore: buriedBefore, latest: latest)
+        known.forget(acceptedBefore: acceptedBefore, latest: latest)
+        commits.append(.forget(acceptedBefore: acceptedBefore, buriedBefore: buriedBefore, latest: latest))
+    }
+
+    /// Returns the latest time that the clock can have set down since it was set last. Other nodes' clocks may be ahead.
+    private func latestTime(at now: Instant) -> UnixTime {
+        now.unix + (cluster.hasOthers ? memory.identities : .milliseconds(2 * ClockWatch.far))
     }
 
     // MARK: Stopping

@@ -66,8 +66,9 @@ package enum OutboxChange: Equatable, Sendable {
     case buryToken(Digest, DeadToken)
     /// Forgets a dead token: its gateway has taken a notification for it.
     case reviveToken(Digest)
-    /// Forgets identities of notifications accepted before `acceptedBefore`, and tokens buried before `buriedBefore`.
-    case forget(acceptedBefore: UnixTime, buriedBefore: UnixTime)
+    /// Forgets identities of notifications accepted before `acceptedBefore`, and tokens buried before `buriedBefore`; also
+    /// those later than `latest`, which a clock that was ahead has set down.
+    case forget(acceptedBefore: UnixTime, buriedBefore: UnixTime, latest: UnixTime = .max)
     /// Remembers what is known of the wall clock.
     case clock(ClockRecord)
     /// Sets these shards free: of what is in them nothing is in memory here.

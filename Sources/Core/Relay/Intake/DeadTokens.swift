@@ -92,7 +92,9 @@ struct DeadTokens: Sendable {
         if !graves.isEmpty { graves = graves.filter { !isLost($0.key) } }
     }
 
-    mutating func forget(buriedBefore: UnixTime) {
-        graves = graves.filter { $0.value.record.buriedAt >= buriedBefore }
+    mutating func forget(buriedBefore: UnixTime, latest: UnixTime = .max) {
+        graves = graves.filter {
+            $0.value.record.buriedAt >= buriedBefore && $0.value.record.buriedAt <= latest
+        }
     }
 }

@@ -38,6 +38,9 @@ package struct IdentityFilter: Equatable, Sendable {
             self.acceptedAt = max(self.acceptedAt, acceptedAt)
         }
 
+        /// Takes a time that has not come for the present.
+        mutating func mend(latest: UnixTime) { acceptedAt = min(acceptedAt, latest) }
+
         /// Returns the start of a hash's block: by the 16 highest bits, which are enough for the blocks of the largest
         /// part.
         private func start(_ hash: UInt64) -> Int {
@@ -78,9 +81,14 @@ package struct IdentityFilter: Equatable, Sendable {
         parts[parts.count - 1].insert(IdentityFilter.hash(identity), acceptedAt: acceptedAt)
     }
 
-    /// Lets go what the outbox lets go, as far as whole parts are that old.
-    mutating func forget(acceptedBefore: UnixTime) {
-        while parts.count > 1, parts[0].acceptedAt < acceptedBefore { parts.removeFirst() }
+    /// Lets go what the outbox lets go, as far as whole parts are that old. Which comes first says nothing: clocks are set.
+    ///
+    /// - Parameter latest: No time of a clock that was right is later.
+    mutating func forget(acceptedBefore: UnixTime, latest: UnixTime = .max) {
+        for index in parts.indices { parts[index].mend(latest: latest) }
+        guard parts.count > 1, let last = parts.popLast() else { return }
+        parts.removeAll { $0.acceptedAt < acceptedBefore }
+        parts.append(last)
     }
 
     /// Hashes an identity. A keyed digest is spread already; two products spread any other one.

@@ -66,6 +66,8 @@ struct ClockWatch {
             return now - .milliseconds(min(max(0, ago.overflow ? 0 : ago.partialValue), 1 << 40))
         }
         trustIfNear()
+        // One that is far behind was set since: by it all that came last has yet to come.
+        if !isNear, !isDoubted { setAt = now }
     }
 
     /// Whether the clock is far ahead of the time trusted last: what it says is over may not be.

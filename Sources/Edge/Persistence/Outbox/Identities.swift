@@ -8,6 +8,10 @@ final class Identities {
     private let end: Statement
     private let oldest: Statement
     private let delete: Statement
+    private let highest: Statement
+    private let page: Statement
+    private let over: Statement
+    private let deleteOver: Statement
 
     /// The store's part that other nodes use; `nil`: nobody else adds any identity, and ``known`` has them
     /// all.
@@ -16,10 +20,19 @@ final class Identities {
     @exclusivity(unchecked) private var known = KnownIdentities()
     private var filter = IdentityFilter()
     private var hasFilter = false
-    /// The number up to which only identities of waiting notifications are left.
-    private(set) var forgottenUpTo: Int64 = 0
-    private var forgottenBefore: Int64 = 0
+    private var progress = Progress()
+    /// ``progress`` as it was when the running commit began.
+    private var progressBefore = Progress()
     private var storedSinceForgetting = 0
+
+    /// How far forgetting has come.
+    private struct Progress {
+        /// The number up to which the oldest identities have gone, but for those that had to stay.
+        var forgottenUpTo: Int64 = 0
+        /// The number up to which the round through all has come: what is out of order lies anywhere.
+        var lookedUpTo: Int64 = 0
+        var verdict = ClockVerdict()
+    }
 
     /// The number of identities that one commit forgets, so that no commit is held up for long; or twice as
     /// many as came since.
@@ -41,7 +54,7 @@ final class Identities {
             on: connection, room: 64)
         find = try Statement(
             """
-            SELECT digest, content, ending, reason, detail, \(Schema.waits("identity.sequence"))
+            SELECT digest, content, ending, reason, detail, \(Schema.waits("identity.sequence")), accepted_at
             FROM identity WHERE sequence = ?
             """, on: connection)
         end = try Statement(
@@ -56,6 +69,18 @@ final class Identities {
             DELETE FROM identity WHERE sequence > ? AND sequence <= ?
                 AND NOT \(Identities.stays)
             """, on: connection)
+        highest = try Statement("SELECT max(sequence) FROM identity", on: connection)
+        page = try Statement(
+            """
+            SELECT max(sequence), count(*)
+            FROM (SELECT sequence FROM identity WHERE sequence > ? ORDER BY sequence LIMIT ?) AS page
+            """, on: connection)
+        let areOver = """
+            FROM identity WHERE sequence > ?1 AND sequence <= ?2 AND (accepted_at < ?3 OR accepted_at > ?4)
+                AND NOT \(Identities.stays)
+            """
+        over = try Statement("SELECT sequence, digest \(areOver)", on: connection)
+        deleteOver = try Statement("DELETE \(areOver)", on: connection)
         guard sharing == nil else { return }
         known.reserveCapacity(Int(try connection.firstInteger("SELECT count(*) FROM identity") ?? 0))
         try readAll(connection)
@@ -71,7 +96,7 @@ final class Identities {
         repeat {
             count = 0
             try rows.bind(1, last)
-            try rows.bind(2, Identities.page)
+            try rows.bind(2, Identities.readAtOnce)
             while try rows.step() {
                 last = rows.integer(0)
                 let digest = Digest(rows.pair(1))
@@ -80,10 +105,10 @@ final class Identities {
                 count += 1
             }
             rows.reset()
-        } while count == Identities.page
+        } while count == Identities.readAtOnce
     }
 
-    private static let page: Int64 = 20_000
+    private static let readAtOnce: Int64 = 20_000
 
     /// Takes all identities that were remembered at the start. Only the first call has them: they are read
     /// once, and kept by one.
@@ -97,13 +122,13 @@ final class Identities {
 
     // MARK: Commits
 
-    func begin() { forgottenBefore = forgottenUpTo }
+    func begin() { progressBefore = progress }
 
     func committed() { known.committed() }
 
     func rolledBack() {
         known.rolledBack()
-        forgottenUpTo = forgottenBefore
+        progress = progressBefore
     }
 
     // MARK: One
@@ -122,9 +147,14 @@ final class Identities {
         known.enter(digests.identity, at: sequence)
     }
 
-    /// Returns what became of a submission, if it is known.
+    /// Returns what became of a submission, if it is known. One whose time is over is forgotten, if it has not gone yet.
     func result(of digests: SubmissionDigests) throws(StoreError) -> StoreResult? {
-        try look(for: digests.identity) { (sequence) throws(StoreError) in
+        var over: Int64?
+        let result = try look(for: digests.identity) { (sequence) throws(StoreError) -> StoreResult? in
+            guard try !isOver(sequence) else {
+                over = sequence
+                return nil
+            }
             guard Digest(find.pair(1)) == digests.content else { return .conflict }
             if isKept { return .alreadyKept(sequence: sequence) }
             switch try presentState() {
@@ -132,10 +162,20 @@ final class Identities {
             case .ended(let ending): return .alreadyEnded(ending)
             }
         }
+        if let over { try forget(over) }
+        return result ?? nil
     }
 
     func state(of identity: Digest) throws(StoreError) -> NotificationState? {
-        try look(for: identity) { (_) throws(StoreError) in try presentState() }
+        try look(for: identity) { (sequence) throws(StoreError) -> NotificationState? in
+            try isOver(sequence) ? nil : try presentState()
+        } ?? nil
+    }
+
+    /// Whether the row that ``find`` stands on is to be forgotten.
+    private func isOver(_ sequence: Int64) throws(StoreError) -> Bool {
+        guard progress.verdict.isOver(sequence, acceptedAt: find.time(6)), !isKept else { return false }
+        return try presentState() != .waiting
     }
 
     /// Calls `found` while ``find`` stands on its row.
@@ -205,20 +245,64 @@ final class Identities {
 
     // MARK: Forgetting
 
-    /// Forgets one identity: its notification waited for longer than identities are remembered, or is to be
-    /// tried again.
+    /// Forgets one identity: its time is over, or its notification is to be tried again.
     func forget(_ sequence: Int64) throws(StoreError) {
-        try forget(after: sequence - 1, upTo: sequence, limit: 1) { _, _ in true }
+        try forget(after: sequence - 1, upTo: sequence, limit: 1) { _, _, _ in true }
     }
 
-    func forget(acceptedBefore: UnixTime) throws(StoreError) {
+    /// Forgets identities that were accepted before a time, and those of a clock that was ahead: the oldest numbers, as
+    /// long as each next one is over, and wherever the round finds more. Beyond the most that are kept the oldest numbers
+    /// go in any case.
+    ///
+    /// - Parameter latest: No time of a clock that was right is later.
+    func forget(acceptedBefore: UnixTime, latest: UnixTime) throws(StoreError) {
         let limit = max(Identities.forgottenAtOnce, 2 * storedSinceForgetting)
         var excess = (try sharing?.identities.remembered() ?? known.count) - Identities.mostIdentities
         storedSinceForgetting = 0
-        forgottenUpTo = try forget(after: forgottenUpTo, upTo: .max, limit: limit) { acceptedAt, isWaiting in
-            excess -= isWaiting ? 0 : 1
-            return acceptedAt < acceptedBefore || excess >= 0
+        try sharing?.rows.write()
+        if acceptedBefore > .min || latest < .max {
+            progress.verdict = ClockVerdict(
+                last: try highestNumber(), acceptedBefore: acceptedBefore, latest: latest)
         }
+        let verdict = progress.verdict
+        progress.forgottenUpTo = try forget(after: progress.forgottenUpTo, upTo: .max, limit: limit) {
+            excess -= $2 ? 0 : 1
+            return verdict.isOver($0, acceptedAt: $1) || excess >= 0
+        }
+        if verdict.last > 0 { try goRound(verdict) }
+    }
+
+    private func highestNumber() throws(StoreError) -> Int64 {
+        defer { highest.reset() }
+        return try highest.step() && !highest.isNull(0) ? highest.integer(0) : 0
+    }
+
+    /// Forgets what is over in the next page of all: a row of a clock that was wrong keeps no other.
+    private func goRound(_ verdict: ClockVerdict) throws(StoreError) {
+        let first = progress.lookedUpTo
+        let (last, count) = try nextPage(after: first)
+        progress.lookedUpTo = count < Identities.forgottenAtOnce ? 0 : last
+        func bind(to statement: borrowing Statement) throws(StoreError) {
+            try statement.bind(1, first)
+            try statement.bind(2, min(last, verdict.last))
+            try statement.bind(3, time: verdict.acceptedBefore)
+            try statement.bind(4, time: verdict.latest)
+        }
+        if sharing == nil {
+            try bind(to: over)
+            defer { over.reset() }
+            while try over.step() { known.leave(Digest(over.pair(1)), at: over.integer(0)) }
+        }
+        try bind(to: deleteOver)
+        try deleteOver.run()
+    }
+
+    /// Returns the highest number of the next identities, and how many they are.
+    private func nextPage(after first: Int64) throws(StoreError) -> (last: Int64, count: Int64) {
+        try page.bind(1, first)
+        try page.bind(2, Int64(Identities.forgottenAtOnce))
+        defer { page.reset() }
+        return try page.step() && !page.isNull(0) ? (page.integer(0), page.integer(1)) : (first, 0)
     }
 
     /// Forgets the identities from the oldest on as long as `isOver` says so, but for those that wait.
@@ -227,7 +311,7 @@ final class Identities {
     @discardableResult
     private func forget(
         after first: Int64, upTo last: Int64, limit: Int,
-        while isOver: (_ acceptedAt: UnixTime, _ isWaiting: Bool) -> Bool
+        while isOver: (_ sequence: Int64, _ acceptedAt: UnixTime, _ isWaiting: Bool) -> Bool
     ) throws(StoreError) -> Int64 {
         try sharing?.rows.write()
         var reached = first
@@ -242,7 +326,7 @@ final class Identities {
             count = 0
             while try oldest.step(), oldest.integer(0) <= last {
                 let isWaiting = oldest.integer(3) != 0
-                guard isOver(oldest.time(2), isWaiting) else { break }
+                guard isOver(oldest.integer(0), oldest.time(2), isWaiting) else { break }
                 reached = oldest.integer(0)
                 if !isWaiting, sharing == nil { known.leave(Digest(oldest.pair(1)), at: reached) }
                 count += 1

@@ -19,8 +19,6 @@ extension Store {
         } else {
             try identities.finish(end.sequence, end.ending)
         }
-        if !end.ending.isRemembered || end.sequence <= identities.forgottenUpTo {
-            try identities.forget(end.sequence)
-        }
+        if !end.ending.isRemembered { try identities.forget(end.sequence) }
     }
 }

@@ -72,7 +72,8 @@ final class Store {
                 SET since = excluded.since, buried_at = excluded.buried_at
             """, on: connection)
         revive = try Statement("DELETE FROM dead_token WHERE digest = ?", on: connection)
-        forgetTokens = try Statement("DELETE FROM dead_token WHERE buried_at < ?", on: connection)
+        forgetTokens = try Statement(
+            "DELETE FROM dead_token WHERE buried_at < ? OR buried_at > ?", on: connection)
         setClock = try Statement(
             """
             INSERT INTO clock (id, trusted, set_at) VALUES (1, ?, ?) ON CONFLICT (id) DO UPDATE
@@ -129,10 +130,11 @@ final class Store {
                 case .reviveToken(let token):
                     try revive.bind(1, high: token.high, low: token.low)
                     try revive.run()
-                case .forget(let acceptedBefore, let buriedBefore):
+                case .forget(let acceptedBefore, let buriedBefore, let latest):
                     try deleteDelivered()
-                    try identities.forget(acceptedBefore: acceptedBefore)
+                    try identities.forget(acceptedBefore: acceptedBefore, latest: latest)
                     try forgetTokens.bind(1, time: buriedBefore)
+                    try forgetTokens.bind(2, time: latest)
                     try forgetTokens.run()
                     hasForgotten = true
                 case .clock(let record):
@@ -269,15 +271,14 @@ final class Store {
     }
 
     private func finish(_ sequence: Int64, _ ending: Ending) throws(StoreError) {
-        let isForgotten = sequence <= identities.forgottenUpTo
-        if ending == .delivered, !isForgotten, !backlog.hasHandedOut(sequence) {
+        if ending == .delivered, !backlog.hasHandedOut(sequence) {
             if let sharing { sharing.rows.leave(sequence) } else { delivered.append(sequence) }
             return
         }
         try takeAway(sequence)
         if ending != .delivered, ending.isRemembered { try identities.finish(sequence, ending) }
-        // It waited for longer than identities are remembered, or is to be tried again.
-        if isForgotten || !ending.isRemembered { try identities.forget(sequence) }
+        // What is to be tried again is no repetition.
+        if !ending.isRemembered { try identities.forget(sequence) }
     }
 
     private func postpone(_ sequence: Int64, attempts: Int, notBefore: UnixTime) throws(StoreError) {
