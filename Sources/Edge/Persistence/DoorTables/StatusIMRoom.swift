@@ -21,10 +21,10 @@ struct StatusIMRoom {
     var installations: Int
     var bytes: Int
     private(set) var leaving: [Int64: Leaving] = [:]
-    /// Those of them that the caller named.
+    /// The phones that the caller named and that would give way.
     private(set) var given: [StatusIMRegistration.Key] = []
     private let most: StatusIMRegistration.Limits
-    /// Registrations that there are.
+    /// The number of registrations before the change.
     private let present: Int
 
     /// The most registrations that give way to one.
