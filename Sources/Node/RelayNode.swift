@@ -31,6 +31,8 @@ final class RelayNode {
     let restart: @EventLoop () -> Void
     /// Apps with gateways, as they are now.
     var configured: [String: any ConfiguredApp]
+    /// Readings of changed settings.
+    let rereads = InOrder()
     /// Keys that were taken over since the start.
     var takenBefore: Set<String> = []
 

@@ -93,6 +93,51 @@ import Testing
         #expect(watched.taken == ["third"])
     }
 
+    /// A look waits for its files while changed settings bring others.
+    @Test func aLookThatCrossesAChangeOfSettingsPutsNothingOldBack() async throws {
+        try write("first")
+        let watched = Watched(path)
+        let other = path + "-other"
+        func writeOther(_ text: String) throws {
+            try text.write(toFile: other, atomically: true, encoding: .utf8)
+        }
+        try writeOther("third")
+        try write("second")
+        var taken: [String] = []
+        let look = Task { await watched.watch.lookNow() }
+        let change = Task {
+            await watched.watch.change("ios", files: [other]) { contents throws(SettingsFault) in
+                guard let bytes = try? contents.read(other) else {
+                    throw SettingsFault(key: "apps[0].key_file", problem: "no key")
+                }
+                taken.append(String(decoding: bytes, as: UTF8.self))
+            }
+        }
+        await look.value
+        #expect(await change.value)
+        #expect(taken == ["third"])
+        #expect(watched.watch.fault(of: "ios") == nil)
+        // The files of before are nobody's any more, and the others are watched.
+        try write("fourth")
+        try writeOther("fifth")
+        await watched.watch.lookNow()
+        #expect(taken == ["third", "fifth"])
+        #expect(watched.taken == ["second"])
+        watched.watch.stop()
+    }
+
+    /// A file that can't be read just now, as where no more can be opened, is looked at again without a change.
+    @Test func aFileThatCouldNotBeReadIsNotNotedAsSeen() throws {
+        try write("first")
+        var files = CredentialFiles([path])
+        try write("second")
+        files.look { (path) throws(SystemError) in throw SystemError("open \(path)", code: EMFILE) }
+        let failed = files
+        #expect(files.presentStamps != files.stamps)
+        files.look()
+        #expect(files.presentStamps == files.stamps && files.differ(from: failed))
+    }
+
     @Test func aFileThatIsGoneIsToldAndTakenWhenItIsBack() async throws {
         try write("first")
         let watched = Watched(path)

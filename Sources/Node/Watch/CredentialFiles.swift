@@ -45,6 +45,7 @@ package struct CredentialFiles: Equatable, Sendable {
     }
 
     let paths: [String]
+    /// The stamps of the files that were read; `nil` for one that could not be read, which is looked at again.
     private(set) var stamps: [Stamp?]
     /// The digests of the files' contents; `nil` for a file that can't be read.
     private var digests: [[UInt8]?]
@@ -64,13 +65,17 @@ package struct CredentialFiles: Equatable, Sendable {
 
     /// Looks at them anew.
     @discardableResult
-    mutating func look() -> Contents {
-        stamps = presentStamps
+    mutating func look(
+        reading read: (String) throws(SystemError) -> [UInt8] = CredentialFiles.read
+    ) -> Contents {
+        // Before they are read: a change in between is noticed.
+        let present = presentStamps
         var contents = Contents()
         for path in paths {
-            contents.files[path] = Result { () throws(SystemError) in try CredentialFiles.read(path) }
+            contents.files[path] = Result { () throws(SystemError) in try read(path) }
         }
         digests = paths.map { path in (try? contents.read(path)).map(Hash.sha256) }
+        stamps = zip(present, digests).map { $1 == nil ? nil : $0 }
         return contents
     }
 }

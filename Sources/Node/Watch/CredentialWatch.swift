@@ -36,6 +36,8 @@ final class CredentialWatch {
     private let onChange: @EventLoop (_ app: String) -> Void
     private let timer = Timer()
     private var isStopped = false
+    /// The looks and the changes of settings: neither begins before the one before it has ended.
+    private let turns = InOrder()
 
     private let interval: Duration
     private let settling: Duration
@@ -55,7 +57,7 @@ final class CredentialWatch {
         self.log = log
         self.onChange = onChange
         timer.action = { [unowned self] in
-            Task { [weak self] in await self?.look(isUrgent: false) }
+            Task { [weak self] in await self?.lookInTurn(isUrgent: false) }
         }
     }
 
@@ -67,10 +69,14 @@ final class CredentialWatch {
     }
 
     /// Looks at once, and waits for nothing to settle: the caller has finished writing.
-    func lookNow() async { await look(isUrgent: true) }
+    func lookNow() async { await lookInTurn(isUrgent: true) }
 
     /// Returns why the files of an app as they are now were not taken; `nil` if they were.
     func fault(of app: String) -> String? { apps.first { $0.name == app }?.fault }
+
+    private func lookInTurn(isUrgent: Bool) async {
+        await turns.run { [weak self] in await self?.look(isUrgent: isUrgent) }
+    }
 
     /// Looks for changed files and takes them. Another thread reads them: a disk that hangs holds up nothing
     /// else.
@@ -85,9 +91,9 @@ final class CredentialWatch {
                 isSettling = true
                 continue
             }
-            let (files, contents) = await CredentialWatch.look(at: apps[index].files)
-            // Another look may have been quicker.
             let before = apps[index].files
+            let (files, contents) = await CredentialWatch.look(at: before)
+            guard !isStopped else { return }
             guard files != before else { continue }
             apps[index].files = files
             if files.differ(from: before) { await take(apps[index], contents) }
@@ -116,6 +122,10 @@ final class CredentialWatch {
     ///
     /// - Returns: Whether they are used.
     func change(_ app: String, files paths: [String], reload: @escaping Reload) async -> Bool {
+        await turns.run { [weak self] in await self?.changeNow(app, files: paths, reload: reload) ?? false }
+    }
+
+    private func changeNow(_ app: String, files paths: [String], reload: @escaping Reload) async -> Bool {
         let (files, contents) = await CredentialWatch.look(at: paths)
         let other = App(name: app, files: files, reload: reload)
         guard await take(other, contents) else { return false }

@@ -36,6 +36,11 @@ extension RelayNode {
     /// Takes over apps' credentials and the level of the log while the node runs. The log names all other changed settings,
     /// so that nobody waits for them.
     func rereadSettings() async {
+        // One after the other: of two texts the one that was read last is in force.
+        await rereads.run { [weak self] in await self?.rereadInTurn() }
+    }
+
+    private func rereadInTurn() async {
         let settings: Settings
         switch await RelayNode.read(host.settingsFile) {
         case .success(let read): settings = read
