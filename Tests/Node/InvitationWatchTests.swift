@@ -37,4 +37,32 @@ import Tor
         #expect(changes == [Set(left.values)])
         #expect(left.keys.sorted() == ["dan"])
     }
+
+    /// One look fails, as where no more files can be opened, and nothing changes the directory afterwards.
+    @Test @EventLoop func aRevocationThatCouldNotBeReadIsLookedForAgain() async throws {
+        let directory = FileManager.default.temporaryDirectory.path + "/invitations-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let invitations = Invitations(path: directory)
+        for name in ["alice", "bob"] { _ = try invitations.invite(name) }
+        var changes: [Set<ClientKey>?] = []
+        let watch = try await watch(invitations) { changes.append($0) }
+        for _ in 0..<3 { await watch.look() }
+        try invitations.revoke("bob")
+        // Written in its place: the directory stays as it is.
+        let file = directory + "/alice.auth"
+        let alice = try Data(contentsOf: URL(filePath: file))
+        func write(_ data: Data) throws {
+            let handle = try FileHandle(forWritingTo: URL(filePath: file))
+            try handle.truncate(atOffset: 0)
+            try handle.write(contentsOf: data)
+            try handle.close()
+        }
+        try write(Data("nothing\n".utf8))
+        for _ in 0..<3 { await watch.look() }
+        #expect(changes.isEmpty && watch.count == 2)
+        try write(alice)
+        await watch.look()
+        #expect(changes.map { $0?.count } == [1])
+        #expect(changes.first == Set(try #require(try invitations.load()).values))
+    }
 }

@@ -87,19 +87,23 @@ final class InvitationWatch {
         case .changes:
             // Another change may have followed within the same tick of the file system's clock.
             gathering = isChanged ? .changes(1) : .nothing
-            await lookNow()
+            // What could not be read is looked at again, whether or not something changes.
+            if await !lookNow() { gathering = .changes(Self.longestGathering) }
         }
     }
 
     /// Takes over what is there now.
-    func lookNow() async {
+    ///
+    /// - Returns: `false`: it can't be read.
+    @discardableResult
+    func lookNow() async -> Bool {
         let read = await InvitationWatch.load(invitations)
-        guard !isStopped else { return }
+        guard !isStopped else { return true }
         do throws(InvitationError) {
             let keys = try read.get()
             fault = nil
             let present = keys.map { Set($0.values) }
-            guard present != clients else { return }
+            guard present != clients else { return true }
             clients = present
             let facts: Logger.Metadata = ["count": present.map { "\($0.count)" } ?? "everybody"]
             switch place {
@@ -107,8 +111,9 @@ final class InvitationWatch {
             case .console: log.notice("console.authorized", metadata: facts)
             }
             onChange(present)
+            return true
         } catch {
-            guard fault != error.description else { return }
+            guard fault != error.description else { return false }
             fault = error.description
             let facts: Logger.Metadata = [
                 "reason": "\(error)", "advice": "the previous list of authorized clients stays in use",
@@ -117,6 +122,7 @@ final class InvitationWatch {
             case .peers: log.error("peers.read_failed", metadata: facts)
             case .console: log.error("console.read_failed", metadata: facts)
             }
+            return false
         }
     }
 
