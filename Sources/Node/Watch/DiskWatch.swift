@@ -12,6 +12,7 @@ final class DiskWatch {
     /// The time of the question that is not answered yet.
     private var askedAt: MonotonicTime?
     private let timer = Timer()
+    private var isStopped = false
 
     private static let interval: Duration = .seconds(10)
 
@@ -23,7 +24,10 @@ final class DiskWatch {
 
     func start() { look() }
 
-    func stop() { timer.stop() }
+    func stop() {
+        isStopped = true
+        timer.stop()
+    }
 
     /// How long the disk has been silent; `nil`: it has answered.
     var silence: Duration? { askedAt.map { EventLoop.now - $0 } }
@@ -32,7 +36,7 @@ final class DiskWatch {
         askedAt = EventLoop.now
         Task { [weak self, path] in
             let available = await DiskWatch.available(at: path)
-            guard let self else { return }
+            guard let self, !isStopped else { return }
             self.available = available
             askedAt = nil
             timer.start(after: DiskWatch.interval)

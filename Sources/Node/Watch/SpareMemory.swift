@@ -13,6 +13,7 @@ final class SpareMemory {
     private var kept = Int.max
     private let timer = Timer()
     private var looks = 0
+    private var isStopped = false
 
     /// The time after a start in which Tor and the gateways are reached too, and memory is needed.
     private static let settling: Duration = .seconds(20)
@@ -29,14 +30,17 @@ final class SpareMemory {
         timer.start(after: SpareMemory.settling)
     }
 
-    func stop() { timer.stop() }
+    func stop() {
+        isStopped = true
+        timer.stop()
+    }
 
     private func look() {
         looks += 1
         let isRest = looks % SpareMemory.looksBetweenRests == 0
         Task { [weak self, kept] in
             let left = await SpareMemory.giveBack(beyond: kept, isRest: isRest)
-            guard let self else { return }
+            guard let self, !isStopped else { return }
             self.kept = left
             timer.start(after: SpareMemory.interval)
         }

@@ -59,8 +59,14 @@ final class StoreWatch<Value: Equatable & Sendable> {
     /// Takes over now what another connection to the store has changed.
     func lookNow() async {
         do throws(OutboxError) {
-            let changed = try await read(version)
-            guard !isStopped else { return }
+            var changed: (version: Int64, value: Value)?
+            var known: Int64
+            repeat {
+                known = version
+                changed = try await read(known)
+                guard !isStopped else { return }
+                // Another look was quicker: what this one has may be older.
+            } while version != known
             fault = nil
             if let changed {
                 version = changed.version

@@ -76,6 +76,7 @@ final class Watchman {
     }
 
     private func look(_ post: Post) async {
+        guard !isStopped else { return }
         if let route = route(to: post.watch.address) {
             let isThere = await answers(post.watch.kind, by: route)
             guard !isStopped else { return }
