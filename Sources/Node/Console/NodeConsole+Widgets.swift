@@ -5,34 +5,38 @@ import Reactor
 /// Tokens for widgets, kept over restarts.
 extension NodeConsole {
     func addWidget(_ name: String) async throws(CallRefusal) -> String {
-        var changed = widgets
-        let text: String
-        do throws(WidgetTokens.Refusal) {
-            text = try changed.add(name, secret: randomBytes(WidgetTokens.secretLength))
-        } catch {
-            throw error.refusal
+        try await change { tokens throws(CallRefusal) in
+            do throws(WidgetTokens.Refusal) {
+                return try tokens.add(name, secret: randomBytes(WidgetTokens.secretLength))
+            } catch {
+                throw error.refusal
+            }
         }
-        try await keep(changed)
-        return text
     }
 
     func removeWidget(_ name: String) async throws(CallRefusal) {
-        var changed = widgets
-        guard changed.remove(name) else {
-            throw CallRefusal(.absent, "unknown_name", "no token has this name")
+        try await change { tokens throws(CallRefusal) in
+            guard tokens.remove(name) else {
+                throw CallRefusal(.absent, "unknown_name", "no token has this name")
+            }
         }
-        try await keep(changed)
     }
 
-    /// Writes a change down. What is not written down is not so: a token that is revoked must not come back with a restart.
-    private func keep(_ changed: WidgetTokens) async throws(CallRefusal) {
-        let before = widgets
-        widgets = changed
-        guard let error = await PrivateFile.replace(widgetFile, with: WidgetTokenFile.text(changed))
-        else { return }
-        log.error("console.write_failed", metadata: ["reason": "\(error)"])
-        if widgets == changed { widgets = before }
-        throw CallRefusal(.unavailable, "store_failed", "\(error)")
+    /// Makes a change and writes it down. What is not written down is not so: a token that is revoked must not come back with a
+    /// restart.
+    private func change<Value: Sendable>(
+        _ body: @escaping @EventLoop (inout WidgetTokens) throws(CallRefusal) -> Value
+    ) async throws(CallRefusal) -> Value {
+        try await widgetChanges.run { [self] in
+            let before = widgets
+            let result = Result { () throws(CallRefusal) in try body(&widgets) }
+            guard case .success = result,
+                let error = await PrivateFile.replace(widgetFile, with: WidgetTokenFile.text(widgets))
+            else { return result }
+            log.error("console.write_failed", metadata: ["reason": "\(error)"])
+            widgets = before
+            return .failure(CallRefusal(.unavailable, "store_failed", "\(error)"))
+        }.get()
     }
 }
 

@@ -18,6 +18,8 @@ final class NodeConsole {
     let events = ConsoleEvents()
     var widgets: WidgetTokens
     let widgetFile: String
+    /// Changes of the tokens for widgets: each is on the disk, or is not so, before the next one begins.
+    let widgetChanges = InOrder()
     private let linkFile: String
     var servers: [HTTPServer] = []
     /// The first of each listener, then those of the settings: where a link leads.
@@ -27,10 +29,11 @@ final class NodeConsole {
     private let timer = Timer()
     private var isStopped = false
 
-    private static let renewal: Duration = .seconds(10 * 60)
+    /// The time after which the link in the file is renewed. It is shorter than a link's life.
+    private let renewal: Duration
 
-    init(state: borrowing StateDirectory, log: Logger) {
-        self.log = log
+    init(state: borrowing StateDirectory, renewal: Duration = .seconds(10 * 60), log: Logger) {
+        (self.renewal, self.log) = (renewal, log)
         linkFile = state.consoleLink
         widgetFile = state.consoleWidgets
         let read = WidgetTokenFile.read(widgetFile)
@@ -57,7 +60,7 @@ final class NodeConsole {
             else { return }
             log.error("console.write_failed", metadata: ["reason": "\(error)"])
         }
-        timer.action = { [unowned self] in renew() }
+        timer.action = { [unowned self] in Task { [weak self] in _ = await self?.makeLinks() } }
         login.onEntered = { [unowned self] way, isFirst in
             log.notice("console.entered", metadata: ["by": "\(way.rawValue)"])
             if isFirst { gotOwner() }
@@ -72,7 +75,7 @@ final class NodeConsole {
         let hasLogin = !settings.console.listen.isEmpty || settings.console.proxied?.isTrusted == false
         if hasLogin { linkOrigins += settings.console.origins }
         if login.hasOwner || linkOrigins.isEmpty { return removeLinkFile() }
-        renew()
+        Task { _ = await makeLinks() }
     }
 
     // MARK: Links
@@ -82,15 +85,12 @@ final class NodeConsole {
         guard !linkOrigins.isEmpty else { return [] }
         let text = login.makeLink()
         let links = linkOrigins.map { "\($0)/#enter=\(text)" }
+        guard !login.hasOwner, !isStopped else { return links }
+        // Whoever was told this one has it for all of its life: the next one is as far away as after any.
+        timer.start(after: renewal)
         // The link that the file has is none any more.
-        if !login.hasOwner { await write(links) }
+        await write(links)
         return links
-    }
-
-    private func renew() {
-        guard !isStopped, !login.hasOwner else { return }
-        timer.start(after: NodeConsole.renewal)
-        Task { _ = await makeLinks() }
     }
 
     private func write(_ links: [String]) async {
