@@ -146,37 +146,102 @@ package struct OutboxFile: ~Copyable {
 
     // MARK: In place of the node
 
-    /// Makes notifications due at once, in the backlog with all others of their devices. What their gateways
-    /// asked for is forgotten.
+    /// Makes notifications due at once, with all others of their devices. What their gateways asked for, for these devices and
+    /// for the selected lanes, is forgotten.
     ///
-    /// - Returns: how many had been put off.
+    /// - Returns: how many had been put off, with those behind them.
     package func makeDue(_ selection: Selection) throws(StoreError) -> Int {
-        try change(selection) { table, condition in
-            let condition =
-                table == "backlog"
-                ? "token_digest IN (SELECT token_digest FROM backlog WHERE \(condition))" : condition
-            let rows = "FROM \(table) WHERE \(condition)"
-            let statements = [
-                "DELETE FROM wish WHERE digest IN (SELECT token_digest \(rows))",
-                "UPDATE \(table) SET not_before = 0 WHERE not_before > 0 AND \(condition)",
-            ]
-            if case .sequences = selection { return statements }
-            return ["DELETE FROM lane_state WHERE app IN (SELECT app \(rows))"] + statements
+        try connection.transaction { () throws(StoreError) in
+            let devices = try devicesPutOff(selection)
+            if case .lanes(let app, let host) = selection {
+                let forget = try Statement(
+                    "DELETE FROM lane_state WHERE (app = ?1 OR ?1 IS NULL) AND (host = ?2 OR ?2 IS NULL)",
+                    on: connection)
+                try forget.bind(1, app)
+                try forget.bind(2, host?.key)
+                try forget.run()
+            }
+            let forget = try Statement("DELETE FROM wish WHERE digest = ?", on: connection)
+            for device in devices {
+                try forget.bind(1, device)
+                try forget.run()
+            }
+            try connection.settle()
+            var count = 0
+            for table in Schema.waitingTables { count += try makeDue(devices, in: table) }
+            return count
         }
+    }
+
+    /// Returns the devices that are put off: by one of their notifications, or by what a gateway has asked for.
+    private func devicesPutOff(_ selection: Selection) throws(StoreError) -> Set<Digest> {
+        var devices: Set<Digest> = []
+        try each(of: selection) { (condition, bind) throws(StoreError) in
+            // Who is put off is so with all that waits for the device, in both tables.
+            let meant =
+                switch selection {
+                case .lanes: condition
+                case .sequences: "token_digest IN (SELECT token_digest FROM \(rows) WHERE \(condition))"
+                }
+            let statement = try Statement(
+                """
+                SELECT token_digest FROM \(rows)
+                WHERE \(meant) AND (not_before > 0 OR token_digest IN (SELECT digest FROM wish))
+                """, on: connection)
+            try bind(statement)
+            while try statement.step() { devices.insert(Digest(statement.pair(0))) }
+        }
+        return devices
+    }
+
+    /// Makes the rows of these devices due; returns how many rows they have.
+    private func makeDue(_ devices: Set<Digest>, in table: String) throws(StoreError) -> Int {
+        var count = 0
+        var putOff: [Int64] = []
+        do {
+            let rows = try Statement(
+                "SELECT sequence, token_digest, not_before FROM \(table)", on: connection)
+            while try rows.step() {
+                guard devices.contains(Digest(rows.pair(1))) else { continue }
+                count += 1
+                if rows.integer(2) > 0 { putOff.append(rows.integer(0)) }
+            }
+        }
+        let update = try Statement("UPDATE \(table) SET not_before = 0 WHERE sequence = ?", on: connection)
+        for sequence in putOff {
+            try update.bind(1, sequence)
+            try update.run()
+        }
+        try connection.settle()
+        return count
     }
 
     /// Takes notifications out; a sender that repeats one of them hears that it was refused.
     ///
     /// - Returns: how many.
     package func drop(_ selection: Selection) throws(StoreError) -> Int {
-        try change(selection) { table, condition in
-            [
-                """
-                UPDATE identity SET ending = \(Ending.dropped.code), reason = '\(Ending.dropped.reason?.code ?? "")',
-                    detail = '\(Ending.dropped.detail ?? "")'
-                WHERE sequence IN (SELECT sequence FROM \(table) WHERE \(condition))
-                """, "DELETE FROM \(table) WHERE \(condition)",
-            ]
+        try connection.transaction { () throws(StoreError) in
+            var dropped = 0
+            try each(of: selection) { (condition, bind) throws(StoreError) in
+                for table in Schema.waitingTables {
+                    let ending = Ending.dropped
+                    let end = try Statement(
+                        """
+                        UPDATE identity SET ending = \(ending.code), reason = '\(ending.reason?.code ?? "")',
+                            detail = '\(ending.detail ?? "")'
+                        WHERE sequence IN (SELECT sequence FROM \(table) WHERE \(condition))
+                        """, on: connection)
+                    try bind(end)
+                    try end.run()
+                    try connection.settle()
+                    let delete = try Statement("DELETE FROM \(table) WHERE \(condition)", on: connection)
+                    try bind(delete)
+                    try delete.run()
+                    try connection.settle()
+                    dropped += delete.changes
+                }
+            }
+            return dropped
         }
     }
 
@@ -198,45 +263,25 @@ package struct OutboxFile: ~Copyable {
         return count
     }
 
-    /// Runs statements for each table and condition, in one transaction.
-    ///
-    /// - Returns: The number of rows that the last statements changed.
-    private func change(
-        _ selection: Selection, _ statements: (_ table: String, _ condition: String) -> [String]
-    ) throws(StoreError) -> Int {
-        try connection.transaction { () throws(StoreError) in
-            var changed = 0
-            for table in Schema.waitingTables {
-                switch selection {
-                case .lanes(let app, let host):
-                    let condition = "(app = ?1 OR ?1 IS NULL) AND (\(Schema.hostKey()) = ?2 OR ?2 IS NULL)"
-                    changed += try run(statements(table, condition)) { (statement) throws(StoreError) in
-                        try statement.bind(1, app)
-                        try statement.bind(2, host?.key)
-                    }
-                case .sequences(let sequences):
-                    for sequence in sequences {
-                        changed += try run(statements(table, "sequence = ?1")) {
-                            (statement) throws(StoreError) in try statement.bind(1, sequence)
-                        }
-                    }
+    /// Calls a body with SQL for which rows are meant and with what binds its values, once for each statement that this takes.
+    private func each(
+        of selection: Selection,
+        _ body: (
+            _ condition: String, _ bind: (borrowing Statement) throws(StoreError) -> Void
+        ) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        switch selection {
+        case .lanes(let app, let host):
+            let condition = "(app = ?1 OR ?1 IS NULL) AND (\(Schema.hostKey()) = ?2 OR ?2 IS NULL)"
+            try body(condition) { (statement) throws(StoreError) in
+                try statement.bind(1, app)
+                try statement.bind(2, host?.key)
+            }
+        case .sequences(let sequences):
+            for sequence in sequences {
+                try body("sequence = ?1") { (statement) throws(StoreError) in try statement.bind(1, sequence)
                 }
             }
-            return changed
         }
-    }
-
-    private func run(
-        _ texts: [String], _ bind: (borrowing Statement) throws(StoreError) -> Void
-    ) throws(StoreError) -> Int {
-        var changed = 0
-        for text in texts {
-            let statement = try Statement(text, on: connection)
-            try bind(statement)
-            try statement.run()
-            try connection.settle()
-            changed = statement.changes
-        }
-        return changed
     }
 }
