@@ -211,9 +211,9 @@ import Testing
 
     @Test func whatIsMovedGoesThroughTheBacklogOfTheOther() throws {
         let node = start(Self.closed)
-        #expect(node.pipeline.move(Self.closed, toApp: "nobody", at: node.now) == nil)
-        #expect(node.pipeline.move(Node.android, toApp: "ios", at: node.now) == nil)
-        #expect(node.pipeline.move(Self.closed, toApp: "android", at: node.now) == 5)
+        #expect(node.pipeline.move([Self.closed], toApp: "nobody", at: node.now) == .refused)
+        #expect(node.pipeline.move([Node.android], toApp: "ios", at: node.now) == .refused)
+        #expect(node.pipeline.move([Self.closed], toApp: "android", at: node.now) == .moved(5))
         #expect(node.pipeline.waiting == 5)
         // Not before it is there.
         node.pipeline.pump(node.pipeline.lane(Node.android), room: 10, at: node.now)
@@ -236,15 +236,56 @@ import Testing
         _ = node.pipeline.drop(Self.closed, at: node.now)
         let claim = try #require(claims(node).first)
         node.pipeline.claimFailed(claim, at: node.now)
-        #expect(node.pipeline.move(Self.closed, toApp: "android", at: node.now) == nil)
+        #expect(node.pipeline.move([Self.closed], toApp: "android", at: node.now) == .notNow)
         node.pipeline.claimed(Claimed(), by: claim, at: node.now)
-        #expect(node.pipeline.move(Self.closed, toApp: "android", at: node.now) == 3)
+        #expect(node.pipeline.move([Self.closed], toApp: "android", at: node.now) == .moved(3))
+    }
+
+    /// Of two hosts one could be moved: both stay until both can.
+    @Test func whatIsMovedIsMovedForAllHostsOrForNone() throws {
+        let hosts = [LaneHost.production, .sandbox]
+        let node = Node()
+        for host in hosts { _ = node.pipeline.add(LaneID(app: "android", host: host)) }
+        let closed = hosts.map { LaneID(app: "closed", host: $0) }
+        node.pipeline.start(
+            OutboxContent(
+                waiting: closed.enumerated().map { row(Int64($0 + 1), $1, device: $0 + 1) }, lastSequence: 2),
+            at: node.now, clockOffset: 0)
+        node.pipeline.delivery.withLane(node.pipeline.lane(closed[1])) { $0.isClaiming = true }
+        #expect(node.pipeline.move(closed, toApp: "android", at: node.now) == .notNow)
+        #expect(node.begin().isEmpty && node.pipeline.lane(of: closed[0]) != nil)
+        node.pipeline.delivery.withLane(node.pipeline.lane(closed[1])) { $0.isClaiming = false }
+        #expect(node.pipeline.move(closed, toApp: "android", at: node.now) == .moved(2))
+    }
+
+    /// During a mass expiry nothing can be moved, and nobody is told that nothing waited.
+    @Test func whatIsBeingSweptIsNotMovedNow() {
+        let node = start(Self.closed)
+        node.pipeline.isSweeping = true
+        #expect(node.pipeline.move([Self.closed], toApp: "android", at: node.now) == .notNow)
+        node.pipeline.isSweeping = false
+        #expect(node.pipeline.move([Self.closed], toApp: "android", at: node.now) == .moved(5))
+    }
+
+    /// Its gateway has the first of three; the others are dropped, and the first is not said to be.
+    @Test func whatAGatewayHasIsCountedAsUnderWay() throws {
+        let node = Node()
+        _ = node.pipeline.add(Node.android)
+        for name in ["1", "2", "3"] { node.accept(Sample.android(name)) }
+        let sequences = [Int64](1...3)
+        #expect(node.pipeline.underWay(in: Node.android) == 0)
+        let handle = try #require(node.send())
+        #expect(node.pipeline.drop(Node.android, at: node.now) == 2)
+        #expect(node.pipeline.underWay(in: Node.android) == 1)
+        #expect(node.pipeline.underWay(sequences) == 1 && node.pipeline.underWay([2, 3, 99]) == 0)
+        node.end(handle, .accepted)
+        #expect(node.pipeline.underWay(in: Node.android) == 0)
     }
 
     /// The outbox has it in the lane that it leaves until the move is written.
     @Test func whatIsMovedIsNotClaimedFromWhereItWas() {
         let node = start(Self.closed)
-        #expect(node.pipeline.move(Self.closed, toApp: "android", at: node.now) == 5)
+        #expect(node.pipeline.move([Self.closed], toApp: "android", at: node.now) == .moved(5))
         let lane = node.pipeline.add(Self.closed)!
         // One more has come to its backlog.
         node.pipeline.delivery.withLane(lane) {
@@ -262,7 +303,7 @@ import Testing
     /// It may come into the same place of memory that it had in the old one.
     @Test func whatIsMovedIsSentByItsNewLaneOnly() throws {
         let node = start(Self.closed)
-        #expect(node.pipeline.move(Self.closed, toApp: "android", at: node.now) == 5)
+        #expect(node.pipeline.move([Self.closed], toApp: "android", at: node.now) == .moved(5))
         let old = node.pipeline.add(Self.closed)!
         node.begin()
         node.commit()
@@ -291,9 +332,9 @@ import Testing
         node.pipeline.start(
             OutboxContent(waiting: rows, lastSequence: 2), at: node.now, clockOffset: 0)
         node.pipeline.delivery.withLane(node.pipeline.lane(Node.android)) { $0.isClaiming = true }
-        #expect(node.pipeline.move(Self.closed, toApp: "android", at: node.now) == nil)
+        #expect(node.pipeline.move([Self.closed], toApp: "android", at: node.now) == .notNow)
         node.pipeline.delivery.withLane(node.pipeline.lane(Node.android)) { $0.isClaiming = false }
-        #expect(node.pipeline.move(Self.closed, toApp: "android", at: node.now) == 1)
+        #expect(node.pipeline.move([Self.closed], toApp: "android", at: node.now) == .moved(1))
     }
 
     @Test func whoeverBringsWhatIsRefusedIsNamed() throws {

@@ -57,10 +57,10 @@ extension World {
         guard !attempts.contains(where: { $0.lane == lane }), loads[lane] == nil, storing == 0, commit == nil
         else { return }
         let target = LaneID(app: other, host: lane.host)
-        let moved = pipeline.move(lane, toApp: other, at: now)
+        let answer = pipeline.move([lane], toApp: other, at: now)
         let mayMove = !present.contains(lane) && present.contains(target)
-        if moved != nil, !mayMove { fail("\(lane) is moved to \(target)") }
-        guard moved != nil else { return }
+        if mayMove == (answer == .refused) { fail("\(lane) is moved to \(target): \(answer)") }
+        guard case .moved = answer else { return }
         noteMove(lane, target)
         self.moved = max(self.moved, pipeline.lanes[pipeline.lane(target)].taken.count)
     }

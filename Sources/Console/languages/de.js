@@ -184,6 +184,7 @@ export default {
     wait_drop: "Verwerfen",
     wait_drop_confirm: "{count} Benachrichtigungen von {app} verwerfen? Niemand wird sie je bekommen.",
     wait_dropped: "Verworfen: {count}",
+    wait_under_way: "Gerade unterwegs, nicht verworfen: {count}",
     reach_title: "Von außen",
     reach_text: "Der Knoten ruft seine eigene Adresse durch Tor an, wie dein Bisq es tut.",
     reach_action: "Weg prüfen",

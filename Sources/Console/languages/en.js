@@ -184,6 +184,7 @@ export default {
     wait_drop: "Drop",
     wait_drop_confirm: "Drop {count} notifications of {app}? Nobody will ever get them.",
     wait_dropped: "Dropped: {count}",
+    wait_under_way: "Just being sent, not dropped: {count}",
     reach_title: "From outside",
     reach_text: "The node calls its own address through Tor, as your Bisq does.",
     reach_action: "Test the way",

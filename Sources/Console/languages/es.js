@@ -184,6 +184,7 @@ export default {
     wait_drop: "Descartar",
     wait_drop_confirm: "¿Descartar {count} notificaciones de {app}? Nadie las recibirá.",
     wait_dropped: "Descartadas: {count}",
+    wait_under_way: "Se están enviando, no descartadas: {count}",
     reach_title: "Desde fuera",
     reach_text: "El nodo llama a su propia dirección por Tor, como hace su Bisq.",
     reach_action: "Probar la vía",

@@ -184,6 +184,7 @@ export default {
     wait_drop: "Abandonner",
     wait_drop_confirm: "Abandonner {count} notifications de {app} ? Personne ne les recevra.",
     wait_dropped: "Abandonnées : {count}",
+    wait_under_way: "En cours d’envoi, pas abandonnées : {count}",
     reach_title: "De l’extérieur",
     reach_text: "Le nœud appelle sa propre adresse par Tor, comme le fait votre Bisq.",
     reach_action: "Tester la voie",

@@ -184,6 +184,7 @@ export default {
     wait_drop: "Descartar",
     wait_drop_confirm: "Descartar {count} notificações de {app}? Ninguém as receberá.",
     wait_dropped: "Descartadas: {count}",
+    wait_under_way: "A ser enviadas, não descartadas: {count}",
     reach_title: "De fora",
     reach_text: "O nó chama o seu próprio endereço pelo Tor, como faz o seu Bisq.",
     reach_action: "Testar a via",

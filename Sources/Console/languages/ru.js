@@ -184,6 +184,7 @@ export default {
     wait_drop: "Отбросить",
     wait_drop_confirm: "Отбросить уведомления {app} ({count})? Их никто не получит.",
     wait_dropped: "Отброшено: {count}",
+    wait_under_way: "Сейчас отправляется, не отброшено: {count}",
     reach_title: "Снаружи",
     reach_text: "Узел вызывает свой адрес через Tor, как это делает ваш Bisq.",
     reach_action: "Проверить путь",

@@ -27,8 +27,9 @@ async function change(what, { app, host }, redraw) {
     const { words } = state;
     let outcome = "";
     const fault = await told(async () => {
-        const { count } = await call("POST", `waiting/${what}`, host ? { app, host } : { app });
+        const { count, under_way: underWay } = await call("POST", `waiting/${what}`, host ? { app, host } : { app });
         outcome = words(what === "retry" ? "wait_retried" : "wait_dropped", { count });
+        if (underWay > 0) outcome += `. ${words("wait_under_way", { count: underWay })}`;
     });
     await redraw();
     say(fault || outcome);

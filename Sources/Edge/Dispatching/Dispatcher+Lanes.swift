@@ -59,21 +59,25 @@ extension Dispatcher {
     ///
     /// - Parameters:
     ///   - app, host: `nil`: any.
-    /// - Returns: How many they are.
-    package func drop(app: String?, host: LaneHost?) -> Int {
+    /// - Returns: How many they are, and how many could not be refused now.
+    package func drop(app: String?, host: LaneHost?) -> (count: Int, underWay: Int) {
         let lanes = pipeline.lanes.filter {
             !$0.stage.isGone && (app ?? $0.id.app) == $0.id.app && (host ?? $0.id.host) == $0.id.host
         }
         let count = lanes.reduce(0) { $0 + pipeline.drop($1.id, at: .now) }
+        let underWay = lanes.reduce(0) { $0 + pipeline.underWay(in: $1.id) }
         execute()
-        return count
+        return (count, underWay)
     }
 
-    /// Refuses these notifications, as far as they are in memory and with no gateway; returns how many.
-    package func drop(_ sequences: [Int64]) -> Int {
+    /// Refuses these notifications, as far as they are in memory and with no gateway.
+    ///
+    /// - Returns: How many they are, and how many could not be refused now.
+    package func drop(_ sequences: [Int64]) -> (count: Int, underWay: Int) {
         let count = pipeline.drop(sequences, at: .now)
+        let underWay = pipeline.underWay(sequences)
         execute()
-        return count
+        return (count, underWay)
     }
 
     /// Tries at once what was put off.
@@ -97,19 +101,12 @@ extension Dispatcher {
         return count
     }
 
-    /// Gives what waits for an app that has no gateway to another app.
-    ///
-    /// - Returns: How many they are; `nil`: the app has a gateway, or the other app has none for one of its
-    ///   hosts.
-    package func move(app: String, to other: String) -> Int? {
+    /// Gives what waits for an app that has no gateway to another app: all of it or nothing.
+    package func move(app: String, to other: String) -> Transfer {
         let lanes = pipeline.lanes.filter { !$0.stage.isGone && $0.id.app == app }
-        let hosts = lanes.map(\.id.host)
-        guard lanes.allSatisfy({ !$0.stage.hasGateway }),
-            hosts.allSatisfy({ pipeline.hasGateway(LaneID(app: other, host: $0)) })
-        else { return nil }
-        let count = lanes.reduce(0) { $0 + (pipeline.move($1.id, toApp: other, at: .now) ?? 0) }
+        let answer = pipeline.move(lanes.map(\.id), toApp: other, at: .now)
         execute()
-        return count
+        return answer
     }
 
     /// Asks all who may know the time. The server of an origin is a stranger's choice, and is not asked.

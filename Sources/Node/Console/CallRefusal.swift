@@ -18,7 +18,7 @@ package struct CallRefusal: Error {
         case unconfigured
         /// Something the node needs is missing or does not answer.
         case unavailable
-        /// A restart has to come first.
+        /// A moment has to pass, or a restart has to come first. Nothing was done.
         case early
         /// The node's files are another user's of this machine.
         case foreign

@@ -25,7 +25,7 @@ extension NodeCalls {
     /// Calls the node's own address. Tor has each door's connection within half a minute, or has not.
     private func reach() async throws(CallRefusal) -> HTTPResponse {
         guard !isReaching else {
-            throw CallRefusal(.unavailable, "busy", "a test is under way: try again in a moment")
+            throw CallRefusal(.early, "busy", "a test is under way: try again in a moment")
         }
         isReaching = true
         defer { isReaching = false }

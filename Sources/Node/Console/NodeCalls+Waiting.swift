@@ -27,7 +27,8 @@ extension NodeCalls {
             return try await calls.keep { () throws(CallRefusal) in try files.checkWaiting() }
         },
         Call("POST", "waiting", "retry") { files, asked throws(CallRefusal) in
-            try files.change(try OutboxFile.Selection(asked.body)) { try $0.makeDue($1) }
+            let wanted = try OutboxFile.Selection(asked.body)
+            return try files.change { .counted(try $0.makeDue(wanted), isRunning: false) }
         } run: { calls, asked throws(CallRefusal) in
             let dispatcher = calls.dispatcher
             switch try OutboxFile.Selection(asked.body) {
@@ -37,27 +38,36 @@ extension NodeCalls {
             }
         },
         Call("POST", "waiting", "drop") { files, asked throws(CallRefusal) in
-            try files.change(try OutboxFile.Selection(asked.body)) { try $0.drop($1) }
+            let wanted = try OutboxFile.Selection(asked.body)
+            return try files.change { .dropped((try $0.drop(wanted), 0), isRunning: false) }
         } run: { calls, asked throws(CallRefusal) in
             let dispatcher = calls.dispatcher
             switch try OutboxFile.Selection(asked.body) {
-            case .sequences(let numbers): return .counted(dispatcher.drop(numbers), isRunning: true)
+            case .sequences(let numbers): return .dropped(dispatcher.drop(numbers), isRunning: true)
             case .lanes(let app, let host):
-                return .counted(dispatcher.drop(app: app, host: host), isRunning: true)
+                return .dropped(dispatcher.drop(app: app, host: host), isRunning: true)
             }
         },
         Call("POST", "waiting", "move") { files, asked throws(CallRefusal) in
             let wanted = try WantedTransfer(asked.body, in: files.settings)
-            return try files.change(wanted) { try $0.move(app: $1.app, toApp: $1.other) }
+            return try files.change {
+                .counted(try $0.move(app: wanted.app, toApp: wanted.other), isRunning: false)
+            }
         } run: { calls, asked throws(CallRefusal) in
             let wanted = try WantedTransfer(asked.body, in: calls.node.settings)
-            guard let count = calls.dispatcher.move(app: wanted.app, to: wanted.other) else {
+            switch calls.dispatcher.move(app: wanted.app, to: wanted.other) {
+            case .moved(let count): return .counted(count, isRunning: true)
+            case .refused:
                 throw CallRefusal(
                     .conflict, "app_in_use",
                     "the first app must not be in the settings, or have no credentials, and the other one must have credentials and the same hosts"
                 )
+            case .notNow:
+                throw CallRefusal(
+                    .early, "not_now",
+                    "nothing was moved: some of it is just being read, given up or written. Try again in a moment"
+                )
             }
-            return .counted(count, isRunning: true)
         },
     ]
 
@@ -67,6 +77,15 @@ extension NodeCalls {
 extension HTTPResponse {
     fileprivate static func counted(_ count: Int, isRunning: Bool) -> HTTPResponse {
         HTTPResponse(status: 200, json: ["count": .integer(Int64(count)), "running": .bool(isRunning)])
+    }
+
+    fileprivate static func dropped(_ dropped: (count: Int, underWay: Int), isRunning: Bool) -> HTTPResponse {
+        HTTPResponse(
+            status: 200,
+            json: [
+                "count": .integer(Int64(dropped.count)), "under_way": .integer(Int64(dropped.underWay)),
+                "running": .bool(isRunning),
+            ])
     }
 }
 
@@ -162,6 +181,7 @@ extension NodeFiles {
     ) throws(CallRefusal) -> Value {
         try inStore {
             guard running == nil else { return try body(OutboxFile(try store(), for: .reading), true) }
+            try refuseStranger()
             return try withLock { lock in
                 let isRunning = lock == nil
                 return try body(OutboxFile(try store(), for: isRunning ? .reading : .inspecting), isRunning)
@@ -170,8 +190,8 @@ extension NodeFiles {
     }
 
     /// Changes the outbox in place of a node that is stopped.
-    fileprivate func change<Wanted>(
-        _ wanted: Wanted, _ body: (borrowing OutboxFile, Wanted) throws -> Int
+    fileprivate func change(
+        _ body: (borrowing OutboxFile) throws -> HTTPResponse
     ) throws(CallRefusal) -> HTTPResponse {
         try inStore {
             try withLock { lock in
@@ -179,8 +199,7 @@ extension NodeFiles {
                     throw CallRefusal(
                         .unavailable, "no_answer", "a node runs with \(stateDirectory), and does not answer")
                 }
-                let count = try body(try OutboxFile(try store(), isReadOnly: false), wanted)
-                return .counted(count, isRunning: false)
+                return try body(try OutboxFile(try store(), isReadOnly: false))
             }
         }
     }

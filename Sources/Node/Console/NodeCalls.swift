@@ -47,7 +47,8 @@ final class NodeCalls: HTTPDoor {
             return respond(response)
         }
         guard running < Self.mostRunning else {
-            return respond(HTTPResponse(status: 503, fault: "busy", "too many calls at a time"))
+            let refusal = CallRefusal(.early, "busy", "too many calls at a time: try again in a moment")
+            return respond(HTTPResponse(refusal))
         }
         running += 1
         Task {

@@ -55,7 +55,7 @@ package struct NodeFiles: Sendable {
 
     /// Refuses every user but the owner of the state directory: the node could not read what another one makes there, root
     /// included. Where a node runs, root asks that one.
-    private func refuseStranger() throws(CallRefusal) {
+    func refuseStranger() throws(CallRefusal) {
         var status = stat()
         guard stat(stateDirectory, &status) == 0 else {
             guard errno != ENOENT else { return }

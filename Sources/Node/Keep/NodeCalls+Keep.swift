@@ -163,7 +163,7 @@ extension NodeCalls {
         // Each may hold some megabytes.
         guard keeping < Self.mostKeeping else {
             throw CallRefusal(
-                .unavailable, "busy", "another copy is being made or read: try again in a moment")
+                .early, "busy", "another copy is being made or read: try again in a moment")
         }
         keeping += 1
         defer { keeping -= 1 }

@@ -43,6 +43,17 @@ extension Pipeline {
         return count
     }
 
+    /// Returns how many notifications of a lane can't be dropped now: its gateway has them, or they are being read from disk.
+    package func underWay(in id: LaneID) -> Int {
+        guard let lane = delivery.lane(id) else { return 0 }
+        return delivery.entries.count { $0.lane == lane && $0.state.isUnderWay }
+    }
+
+    /// Returns how many of these notifications can't be dropped now: a gateway has them, or they are being read from disk.
+    package func underWay(_ sequences: [Int64]) -> Int {
+        sequences.count { delivery.slots[$0].map { delivery.entries[$0].state.isUnderWay } ?? false }
+    }
+
     /// Tries what a lane has put off now, whatever its gateway has asked for; on disk page by page.
     ///
     /// - Returns: How many are due now: what was put off with all behind it, and what is on disk only.
@@ -98,27 +109,38 @@ extension Pipeline {
         delivery.lane(id).map { delivery.lanes[$0].stage.hasGateway } ?? false
     }
 
-    /// Gives what waits in a lane without a gateway to another app's lane to the same host. It keeps its order; against
-    /// what the other app has for the same devices it has none.
-    ///
-    /// - Returns: How many they are; `nil`: the lane has a gateway, or the other one has none, or something of it is just
-    ///   being read from disk, given up, or written for the first time.
-    package mutating func move(_ id: LaneID, toApp app: String, at now: Instant) -> Int? {
-        guard let target = delivery.lane(LaneID(app: app, host: id.host)),
-            delivery.lanes[target].stage.hasGateway
-        else { return nil }
-        guard let lane = delivery.lane(id) else { return 0 }
-        guard !delivery.lanes[lane].stage.hasGateway, !delivery.lanes[lane].isClaiming, !isSweeping,
-            delivery.lanes[lane].droppedUpTo == nil,
-            !delivery.entries.contains(where: {
-                $0.lane == lane && $0.writing != .first && $0.state != .free
-            })
-        else { return nil }
+    /// Gives what waits in lanes without a gateway to another app's lanes to the same hosts: all of it or nothing. It keeps its
+    /// order; against what the other app has for the same devices it has none.
+    package mutating func move(_ ids: [LaneID], toApp app: String, at now: Instant) -> Transfer {
+        var moving: [(lane: Int, target: Int)] = []
+        for id in ids {
+            guard let target = delivery.lane(LaneID(app: app, host: id.host)),
+                delivery.lanes[target].stage.hasGateway
+            else { return .refused }
+            guard let lane = delivery.lane(id) else { continue }
+            guard !delivery.lanes[lane].stage.hasGateway else { return .refused }
+            moving.append((lane, target))
+        }
+        guard moving.allSatisfy({ mayMove($0.lane) }) else { return .notNow }
+        return .moved(moving.reduce(0) { $0 + move($1.lane, to: $1.target, ofApp: app, at: now) })
+    }
+
+    /// Whether nothing of a lane is just being read from disk, given up, or written for the first time.
+    private func mayMove(_ lane: Int) -> Bool {
+        guard !delivery.lanes[lane].isClaiming, !isSweeping, delivery.lanes[lane].droppedUpTo == nil else {
+            return false
+        }
+        let isReading = delivery.lanes.contains(where: \.isClaiming)
+        return delivery.entries.allSatisfy { entry in
+            guard entry.lane == lane, entry.state != .free else { return true }
+            guard entry.writing == .first else { return false }
+            return !isReading || !entry.state.mayBeGivenUp || mayGoBack(entry.token)
+        }
+    }
+
+    private mutating func move(_ lane: Int, to target: Int, ofApp app: String, at now: Instant) -> Int {
         let slots = delivery.entries.indices.filter {
             delivery.entries[$0].lane == lane && delivery.entries[$0].state.mayBeGivenUp
-        }
-        if delivery.lanes.contains(where: \.isClaiming) {
-            guard slots.allSatisfy({ mayGoBack(delivery.entries[$0].token) }) else { return nil }
         }
         var oldest = delivery.lanes[lane].oldestShelvedAt
         for slot in slots where delivery.entries[slot].state.mayBeGivenUp {
@@ -126,7 +148,7 @@ extension Pipeline {
             sendToBacklog(delivery.entries[slot].token, in: lane, at: now)
         }
         delivery.forgetPostponed(in: lane)
-        commits.move(id, toApp: app)
+        commits.move(delivery.lanes[lane].id, toApp: app)
         let moved = delivery.lanes[lane]
         delivery.withLane(lane) {
             $0.shelf = LaneShelf()
@@ -150,12 +172,30 @@ extension Pipeline {
     }
 }
 
+/// The answer to the operator who gives what waits for one app to another.
+package enum Transfer: Equatable, Sendable {
+    /// All is with the other app: so many notifications.
+    case moved(Int)
+    /// The first app has a gateway, or the other one has none for one of its hosts.
+    case refused
+    /// Nothing was moved: some of it is just being read from disk, given up, or written for the first time.
+    case notNow
+}
+
 extension Delivery.State {
     /// Whether the notification waits: it is neither with the gateway nor on its way into the outbox.
     fileprivate var mayBeGivenUp: Bool {
         switch self {
         case .queued, .ready, .postponed, .loading: true
         case .storing, .inFlight, .ended, .free: false
+        }
+    }
+
+    /// Whether the notification is on its way to a gateway, or there.
+    fileprivate var isUnderWay: Bool {
+        switch self {
+        case .loading, .inFlight: true
+        case .storing, .queued, .ready, .postponed, .ended, .free: false
         }
     }
 }

@@ -14,7 +14,7 @@ struct OutboxCheckCommand: AsyncParsableCommand {
 
             Nothing is changed, also in place of a stopped node.
 
-            Exit status: 0 sound, 1 damaged, 69 it cannot be opened.
+            Exit status: 0 sound, 1 damaged, 69 it cannot be opened, 75 the node is at two other copies or checks.
 
             Example: onionbell outbox check --json
             """)

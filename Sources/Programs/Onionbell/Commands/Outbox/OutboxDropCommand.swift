@@ -8,11 +8,12 @@ struct OutboxDropCommand: AsyncParsableCommand {
         commandName: "drop", abstract: "Delete waiting notifications.",
         discussion: """
             They are not delivered. A sender that repeats one of them gets the answer refused (Internal), as \
-            long as repetitions are remembered. A running node does it at once; by number it drops only what \
-            it has in memory and is not sending.
+            long as repetitions are remembered. A running node does it at once, but for what it is just \
+            sending; by number it drops only what it has in memory.
 
-            Exit status: 0 dropped, 1 some of the numbers were not dropped (the others were), 69 there is no \
-            outbox, 78 configuration.
+            Exit status: 0 dropped, 1 some of the numbers were not found, 69 there is no outbox, 75 some are just \
+            being sent: the same again, later, drops what then still waits; 78 configuration. What could be \
+            dropped was.
 
             Example: onionbell outbox drop --app bisq-remote-ios --yes
             """)
@@ -31,16 +32,22 @@ struct OutboxDropCommand: AsyncParsableCommand {
 
     func run() async throws {
         let done = try await config.call("POST", "waiting/drop", which.body)
-        let (count, isRunning) = (Int(done?["count"]?.integer ?? 0), done?["running"]?.bool == true)
+        func number(_ name: String) -> Int { Int(done?[name]?.integer ?? 0) }
+        let (count, underWay) = (number("count"), number("under_way"))
+        let isRunning = done?["running"]?.bool == true
         printLine("\(count) dropped")
         // A number that doesn't wait was probably mistyped.
-        let missing = which.sequences.count - count
-        guard which.sequences.isEmpty || missing == 0 else {
+        let missing = which.sequences.count - count - underWay
+        guard which.sequences.isEmpty || missing <= 0 else {
             let words = "not found: \(missing) of \(which.sequences.count) numbers"
             throw fail(
                 isRunning
-                    ? "\(words). What is missing may be on its way, or wait on disk only: to drop it there, stop the node first"
+                    ? "\(words). What is missing may wait on disk only: to drop it there, stop the node first"
                     : words, status: 1)
+        }
+        guard underWay == 0 else {
+            throw fail(
+                "\(underWay) just being sent, and not dropped: what comes back waits again", status: 75)
         }
     }
 }

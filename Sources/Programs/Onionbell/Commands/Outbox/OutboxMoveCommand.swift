@@ -9,9 +9,10 @@ struct OutboxMoveCommand: AsyncParsableCommand {
         discussion: """
             For an app that has another name now, or that another one has replaced. The phones must be those of the \
             other app: its gateway refuses the others. A running node moves them only if the first app is not in its \
-            settings, or has no credentials.
+            settings, or has no credentials, and the other one has credentials. All are moved, or none.
 
-            Exit status: 0 moved, 1 the node refuses it, 69 there is no outbox, 78 configuration.
+            Exit status: 0 moved, 1 the node refuses it, 69 there is no outbox, 75 not now, and nothing was moved; 78 \
+            configuration.
 
             Example: onionbell outbox move --app old-name --to new-name
             """)
