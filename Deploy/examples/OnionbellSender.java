@@ -45,7 +45,8 @@ public final class OnionbellSender implements AutoCloseable {
             Standard input, since it holds keys: the pairing token of Bisq 1; for a message as Bisq 2 sends it also a
             second line, the phone's symmetric key in Base64. 127.0.0.1:PORT as ADDRESS is dialled without tor.
 
-            Exit status: 0 all delivered, 1 one never will be, 64 wrong arguments or token, 75 not yet.
+            Exit status: 0 all delivered, 1 one never will be, 3 the node may have one (called again, it may ring twice),
+            64 wrong arguments or token, 75 not now.
             """;
 
     private static final int LONGEST_FRAME = 65_536; // bytes
@@ -67,8 +68,8 @@ public final class OnionbellSender implements AutoCloseable {
         public final CompletableFuture<MobileNotificationResponse> first = new CompletableFuture<>();
         /** DELIVERED, REFUSED, TOKEN_DEAD or EXPIRED. After STORED it may take as long as the push service is away. */
         public final CompletableFuture<MobileNotificationResponse> outcome = new CompletableFuture<>();
-        /** The connection that it was written to; the loop's. */
-        private Connection writtenTo;
+        /** The connection that it was written to; the loop changes it. */
+        private volatile Connection writtenTo;
         /** Until the pause that the node has asked for is over. */
         private volatile boolean isHeld;
 
@@ -496,7 +497,7 @@ public final class OnionbellSender implements AutoCloseable {
         String[] lines = new String(System.in.readNBytes(16_384), StandardCharsets.UTF_8).strip().split("\\R");
         PairingToken phone = PairingToken.parse(lines[0].strip());
         byte[] key = lines.length == 1 ? null : key(lines[1].strip());
-        int status = 0;
+        Set<Integer> ends = new HashSet<>();
         try (OnionbellSender sender =
                 new OnionbellSender(node, () -> socks, network, line -> System.err.println("not yet: " + line))) {
             List<Sending> sendings = new ArrayList<>();
@@ -504,9 +505,12 @@ public final class OnionbellSender implements AutoCloseable {
                 MobileNotificationRequest.Builder request = request(phone, key, options.get("--title"), text);
                 sendings.add(sender.send(request.setApp(options.get("--app")).build()));
             }
-            for (Sending sending : sendings) status = Math.max(status, await(sending, end));
+            for (Sending sending : sendings) ends.add(await(sending, end));
         }
-        return status;
+        // Of one that was taken and one that was not, the first would ring twice.
+        boolean isTaken = ends.contains(0) || ends.contains(3);
+        if (ends.contains(3) || ends.contains(75) && isTaken) return 3;
+        return ends.contains(75) ? 75 : ends.contains(1) ? 1 : 0;
     }
 
     private static int await(Sending sending, long end) throws InterruptedException {
@@ -517,7 +521,7 @@ public final class OnionbellSender implements AutoCloseable {
             return answer.getStatus() == Status.DELIVERED ? 0 : 1;
         } catch (TimeoutException error) {
             System.out.println(sending.first.isDone() ? "STORED, and the node goes on trying" : "no answer");
-            return 75;
+            return sending.first.isDone() || sending.writtenTo != null && !sending.isHeld ? 3 : 75;
         } catch (ExecutionException error) {
             throw new IllegalStateException(error); // An answer is never an exception.
         }

@@ -4,7 +4,8 @@
     peer.py --to ADDRESS.onion[:9999] [--socks 127.0.0.1:9050] [--title TEXT] [--message TEXT] < pairing-token
 
 The pairing token comes on standard input, since it holds the phone's key. ADDRESS may also be HOST:PORT: that is dialled
-without Tor. Exit status: 0 delivered, 1 it never will be, 75 not now, 64 wrong arguments. Python's own library is enough.
+without Tor. Exit status: 0 delivered, 1 it never will be, 3 the node may have it (called again, it may
+ring twice), 64 wrong arguments, 75 not now. Python's own library is enough.
 The messages are those of Sources/Core/Wire/onionbell.proto.
 """
 import argparse, base64, io, json, os, socket, struct, sys, time
@@ -172,11 +173,13 @@ def main():
         field(1, uid), field(3, PLATFORMS[platform]), field(5, token),
         field(6, seal(platform, key, options.title, options.message)),
         field(7, 1), field(8, 1), field(10, 1), field(12, 1)])  # urgent, sound, content-available, await_outcome
+    handed = False  # whether the node may have it
     for attempt in range(5):
         wait = 2 ** attempt
         try:
             peer = Peer(options.to, options.socks)
             peer.send(REQUEST, request)
+            before, handed = handed, True
             while True:
                 envelope = peer.receive()
                 if CLOSE in envelope:
@@ -186,6 +189,7 @@ def main():
                     continue
                 status = ANSWERS.get(answer.get(2), "unknown answer")
                 if status == "busy":
+                    handed = before
                     wait = answer.get(4, 0) / 1000
                     raise ConnectionError(f"the node is busy for {wait:.1f} s")
                 print(status, answer.get(3, b"").decode(), flush=True)
@@ -194,6 +198,6 @@ def main():
         except OSError as error:
             print(f"not yet: {error}", file=sys.stderr)
             time.sleep(min(wait, 30))
-    return 75
+    return 3 if handed else 75
 if __name__ == "__main__":
     sys.exit(main())

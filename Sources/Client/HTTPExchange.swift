@@ -9,6 +9,14 @@ package enum HTTPExchangeError: Error, Equatable, CustomStringConvertible {
     /// The answer is no HTTP.
     case notHTTP(HTTPFault)
 
+    /// Whether the node may have done what it was asked for: the request was sent, and the answer did not come.
+    package var mayBeTaken: Bool {
+        switch self {
+        case .connectionEnded, .noAnswer: true
+        case .dial, .notHTTP: false
+        }
+    }
+
     package var description: String {
         switch self {
         case .dial(let error): error.description

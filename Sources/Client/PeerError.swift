@@ -19,6 +19,14 @@ package enum PeerError: Error, Equatable, CustomStringConvertible {
     /// No request with this uid was sent with `awaitsOutcome`, or its outcome has come already.
     case noOutcomeExpected
 
+    /// Whether the node may have taken what was sent: nothing that came says that it has not.
+    package var mayBeTaken: Bool {
+        switch self {
+        case .closedByNode(.wrongNetworkID), .badFrame, .badEnvelope, .uidInUse, .noOutcomeExpected: false
+        case .closedByNode, .connectionEnded, .closed, .noAnswer, .wrongAnswer: true
+        }
+    }
+
     package var description: String {
         switch self {
         case .closedByNode(.wrongNetworkID):

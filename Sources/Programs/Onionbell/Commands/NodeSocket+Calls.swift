@@ -15,8 +15,9 @@ extension ConfigOption {
     ///   - refusal: The exit status for what is there already, is not there or can't be used, in place of 1 and 65.
     ///   - fine: The code of a refusal that is none here: what is wished is so already.
     /// - Returns: What it answers; `nil`: nothing.
-    /// - Throws: An exit status, with the node's own sentence: 1 what is there forbids it, 64 or 65 it can't be used, 69
-    ///   something is missing, 75 a restart comes first, 77 it is another user's, 78 the settings have no place for it.
+    /// - Throws: An exit status, with the node's own sentence: 1 what is there forbids it, 3 whether it is done is not known, 64
+    ///   or 65 it can't be used, 69 something is missing, 75 not now, 77 it is another user's, 78 the settings have no place
+    ///   for it.
     @discardableResult
     func call(
         _ method: String, _ path: String, _ body: JSON? = nil, refusal: Int32? = nil, fine: String? = nil
@@ -30,9 +31,7 @@ extension ConfigOption {
             do throws(HTTPExchangeError) {
                 answer = try await node.exchange(request)
             } catch {
-                guard case .dial = error else {
-                    throw fail("no node answers at \(node.path): \(error)", status: 69)
-                }
+                guard case .dial = error else { throw node.failure(error, of: method) }
             }
         }
         guard let answer = answer ?? NodeFiles(settings).answer(request) else {
@@ -53,6 +52,12 @@ extension NodeSocket {
             return try? JSON(answer.body, mostValues: NodeSocket.mostValues)
         }
         throw failure(answer, refusal: refusal)
+    }
+
+    /// Returns the failure of a call that was not answered. One that changes something may be done all the same.
+    func failure(_ error: HTTPExchangeError, of method: String) -> any Error {
+        fail(
+            "no node answers at \(path): \(error)", status: method != "GET" && error.mayBeTaken ? 3 : 69)
     }
 
     /// The most values of an answer; the phone book has seven thousand.

@@ -55,7 +55,7 @@ struct NodeSocket {
         do throws(HTTPExchangeError) {
             return try await exchange(request, within: deadline)
         } catch {
-            throw fail("no node answers at \(path): \(error)", status: 69)
+            throw failure(error, of: request.method)
         }
     }
 

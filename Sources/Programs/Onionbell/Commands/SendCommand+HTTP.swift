@@ -64,7 +64,7 @@ extension SendCommand {
             return try await HTTPExchange.answer(
                 to: request, host: host, by: route, deadline: timeout.duration)
         } catch {
-            throw fail(error, status: 69)
+            throw fail(error, status: error.mayBeTaken ? 3 : 69)
         }
     }
 

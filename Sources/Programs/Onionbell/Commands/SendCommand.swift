@@ -39,8 +39,9 @@ struct SendCommand: AsyncParsableCommand {
             Form bisq2 uses platform and device token from the pairing token. It encrypts with --key, the key that \
             Bisq Connect shares with its trusted node.
 
-            Exit status: 0 stored (with --wait: delivered), 1 refused, 64 usage, 65 the pairing token, the key or \
-            the text cannot be used, 69 not reached, 75 try again later.
+            Exit status: 0 stored (with --wait: delivered), 1 refused, 3 the node has it or may have it, and what \
+            became of it is not known: sent again, it may ring twice; 64 usage, 65 the pairing token, the key or \
+            the text cannot be used, 69 not reached, 75 the node has no room: try again later.
 
             Example: onionbell send --to ADDRESS.onion --pairing-token - --title Hello --message 'from Onionbell'
             """)
@@ -129,13 +130,16 @@ struct SendCommand: AsyncParsableCommand {
         request.app = app
         request.awaitsOutcome = wait
         let route = try route().route
-        let (last, problem) = await exchange(request, by: route)
-        if let problem { throw fail(problem, status: 69) }
-        switch last?.status {
-        case .delivered: return
-        case .stored where !wait: return
-        case .busy, .stored: throw ExitCode(75)
-        case .refused, .tokenDead, .expired, nil: throw ExitCode(1)
+        switch await exchange(request, by: route) {
+        case .failure(let failure): throw fail(failure.words, status: failure.isOpen ? 3 : 69)
+        case .success(let last):
+            switch last.status {
+            case .delivered: return
+            case .stored where !wait: return
+            case .stored: throw ExitCode(3)
+            case .busy: throw ExitCode(75)
+            case .refused, .tokenDead, .expired, nil: throw ExitCode(1)
+            }
         }
     }
 
@@ -151,33 +155,40 @@ struct SendCommand: AsyncParsableCommand {
         }
     }
 
-    /// Sends and prints each response as it comes.
+    /// Why there is no answer.
+    private struct Failure: Error {
+        let words: String
+        /// Whether the node may have the notification all the same.
+        let isOpen: Bool
+    }
+
+    /// Sends and prints each response as it comes; returns the last one.
     @EventLoop
     private func exchange(
         _ request: MobileNotificationRequest, by route: PeerRoute
-    ) async -> (last: MobileNotificationResponse?, problem: String?) {
+    ) async -> Result<MobileNotificationResponse, Failure> {
         let deadline = timeout.duration
         let peer: BisqPeer
         tellOfTheWait(route)
         do {
             peer = try await BisqPeer.dial(route, network: network, deadline: deadline)
         } catch {
-            return (nil, error.description)
+            return .failure(Failure(words: error.description, isOpen: false))
         }
         defer { peer.close() }
         do {
             var response = try await peer.send(request, deadline: deadline)
             printLine(response.words)
-            guard wait, response.status == .stored else { return (response, nil) }
+            guard wait, response.status == .stored else { return .success(response) }
             do {
                 response = try await peer.nextResponse(to: request.uid, deadline: deadline)
                 printLine(response.words)
             } catch {
                 printError("onionbell: no outcome yet (\(error)); the node keeps trying")
             }
-            return (response, nil)
+            return .success(response)
         } catch {
-            return (nil, error.description)
+            return .failure(Failure(words: error.description, isOpen: error.mayBeTaken))
         }
     }
 

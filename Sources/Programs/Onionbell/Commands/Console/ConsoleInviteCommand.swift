@@ -13,7 +13,8 @@ struct ConsoleInviteCommand: AsyncParsableCommand {
             stored. A running node applies it at once; where none runs, it waits in the node's files. The login stays as it \
             is. Peers are not concerned: see onionbell invite.
 
-            Exit status: 0 printed, 65 the name cannot be used, 69 the node has not started yet, 78 configuration.
+            Exit status: 0 printed, 1 there is a key of this name, 65 the name cannot be used, 69 the node has not started yet, \
+            78 configuration.
 
             Example: onionbell console invite laptop
             """)
@@ -24,7 +25,7 @@ struct ConsoleInviteCommand: AsyncParsableCommand {
     var name: String
 
     func run() async throws {
-        let made = try await config.call("POST", "console-keys", ["name": .string(name)], refusal: 65)
+        let made = try await config.call("POST", "console-keys", ["name": .string(name)])
         printText(
             """
             Open http://\(made?["address"]?.string ?? "")/ in Tor Browser, and enter this key when it asks for one. It is not \
@@ -50,7 +51,7 @@ struct ConsoleRevokeCommand: AsyncParsableCommand {
             The key is useless within seconds. Open connections end, those of peers too, who connect again. The address stays \
             private even if no key is left; --let-everybody-in makes it public again.
 
-            Exit status: 0 done, 65 there is no such key, 69 the node has not started yet, 78 configuration.
+            Exit status: 0 done, 1 there is no such key, 69 the node has not started yet, 78 configuration.
 
             Example: onionbell console revoke laptop
             """)
@@ -71,10 +72,10 @@ struct ConsoleRevokeCommand: AsyncParsableCommand {
 
     func run() async throws {
         guard let name else {
-            try await config.call("DELETE", "console-keys", refusal: 65)
+            try await config.call("DELETE", "console-keys")
             return printLine("The console's onion address is public.")
         }
-        try await config.call("DELETE", "console-keys/\(name.percentEncoded)", refusal: 65)
+        try await config.call("DELETE", "console-keys/\(name.percentEncoded)")
         let left = try await config.call("GET", "console-keys")?["names"]?.array?.count ?? 0
         printLine("\(name)'s key is revoked; \(left == 0 ? "no key is left" : "\(left) left").")
     }

@@ -17,8 +17,9 @@ struct BackupCommand: AsyncParsableCommand {
             credentials into the file, encrypted with a passphrase (scrypt, AES-256-GCM). What waits is not in it. The file \
             gets mode 0600; an existing file is not replaced. onionbell restore reads it.
 
-            Exit status: 0 written, 65 the passphrase is too short, 69 no node runs or it cannot read its files, 73 the \
-            file cannot be written or exists already, 77 the node runs as another user, 78 configuration.
+            Exit status: 0 written, 3 the node ended before it answered, 65 the passphrase is too short, 69 no node runs or it \
+            cannot read its files, 73 the file cannot be written or exists already, 75 the node is at two other copies, \
+            77 the node runs as another user, 78 configuration.
 
             Example: onionbell backup my-node
             """)

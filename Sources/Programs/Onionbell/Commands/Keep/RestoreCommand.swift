@@ -19,8 +19,9 @@ struct RestoreCommand: AsyncParsableCommand {
             the Tor network knows the old node, which is up to three hours after it stopped. If you have stopped it, say so \
             with --old-node-stopped. A phone or mailbox that has another one of its name here is named, and not taken.
 
-            Exit status: 0 taken in, 1 refused, 64 usage, 65 the file or the passphrase cannot be used, 66 the file cannot \
-            be read, 69 no node runs, 77 the node runs as another user, 78 configuration.
+            Exit status: 0 taken in, 1 refused, 3 the node ended before it answered, 64 usage, 65 the file or the passphrase \
+            cannot be used, 66 the file cannot be read, 69 no node runs, 75 the node is at two other copies, 77 the node \
+            runs as another user, 78 configuration.
 
             Example: onionbell restore my-node --old-node-stopped
             """)

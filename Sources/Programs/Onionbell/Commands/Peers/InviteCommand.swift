@@ -14,6 +14,9 @@ struct InviteCommand: AsyncParsableCommand {
             stored. Send it to the peer over a channel that nobody else reads. A running node applies the invitation \
             at once; where none runs, it waits in the node's files for the next start. The first invitation ends all open connections; later ones disturb nobody.
 
+            Exit status: 0 printed, 1 the peer is invited already, 65 the name cannot be used, 69 the node has never run, 78 \
+            configuration.
+
             Example: onionbell invite alice
             """)
 
@@ -23,7 +26,7 @@ struct InviteCommand: AsyncParsableCommand {
     var name: String
 
     func run() async throws {
-        let made = try await config.call("POST", "peers", ["name": .string(name)], refusal: 65)
+        let made = try await config.call("POST", "peers", ["name": .string(name)])
         printText(
             """
             \(name) is authorized. Add one of these to \(name)'s tor. It is not shown again.

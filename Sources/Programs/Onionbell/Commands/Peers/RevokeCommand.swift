@@ -13,6 +13,8 @@ struct RevokeCommand: AsyncParsableCommand {
             node stays private even if no authorized client is left; onionbell peers --let-everybody-in makes it \
             public again.
 
+            Exit status: 0 done, 1 nobody of this name is invited, 69 the node has never run, 78 configuration.
+
             Example: onionbell revoke alice
             """)
 
@@ -22,7 +24,7 @@ struct RevokeCommand: AsyncParsableCommand {
     var name: String
 
     func run() async throws {
-        try await config.call("DELETE", "peers/\(name.percentEncoded)", refusal: 65)
+        try await config.call("DELETE", "peers/\(name.percentEncoded)")
         let left = try await config.call("GET", "peers")?["clients"]?.array?.count ?? 0
         printLine(
             "\(name)'s invitation is revoked; \(left == 0 ? "no authorized client is left" : "\(left) left")."

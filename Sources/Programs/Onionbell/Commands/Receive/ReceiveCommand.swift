@@ -44,9 +44,10 @@ struct ReceiveCommand: AsyncParsableCommand {
             --reply status.
 
             Exit status: 0 stopped, or with --once all is fetched, or with --reply it was done; 1 the \
-            mailbox refuses the token or the reply, or it was not done, 64 usage, 65 something given cannot \
-            be used, 66 a file cannot be read, 69 not reached (with --once and --reply), 74 not kept or not \
-            shown, 75 the kept file is in use, or nobody answered the reply, 78 there is no torrc for --tor.
+            mailbox refuses the token or the reply, or it was not done, 3 the node has the reply or may have \
+            it, and nobody said what became of it; 64 usage, 65 something given cannot be used, 66 a file \
+            cannot be read, 69 not reached (with --once and --reply), 74 not kept or not shown, 75 the kept \
+            file is in use, 78 there is no torrc for --tor.
 
             Example: onionbell receive --mailbox me.json
             """)

@@ -9,11 +9,13 @@ final class ReplyLine {
     enum Fault: Error, CustomStringConvertible {
         /// The node was not reached; another try may help.
         case notReached(String)
+        /// The node did not answer, and may have done what it was asked for.
+        case unanswered(String)
         case refused(status: Int)
 
         var description: String {
             switch self {
-            case .notReached(let words): words
+            case .notReached(let words), .unanswered(let words): words
             case .refused(401): "the node has no mailbox of this pairing token"
             case .refused(404):
                 "nothing holds replies there: is this the ntfy address of a node, of a version that does?"
@@ -78,6 +80,8 @@ final class ReplyLine {
             answer = try await HTTPExchange.answer(
                 to: request, host: place.host, by: route,
                 deadline: (time ?? deadline) + .seconds(seconds))
+        } catch let error as HTTPExchangeError where error.mayBeTaken {
+            throw .unanswered("\(error)")
         } catch {
             throw .notReached("\(error)")
         }

@@ -63,13 +63,16 @@ final class ReplyRun {
         let token = settings.pairingToken
         let outward = ReplyCalls(ReplyChannel(.toBisq, of: token), of: token)
         var end = EventLoop.now + settings.deadline
+        var mayBeTaken = false
         while true {
             do throws(ReplyLine.Fault) {
                 try await line.post(sealed, by: outward)
                 break
             } catch {
                 // The same bytes again: the node holds them once.
+                if case .unanswered = error { mayBeTaken = true }
                 guard !error.isFinal, EventLoop.now < end else {
+                    if mayBeTaken { return fail(error, status: 3).rawValue }
                     if case .notReached = error { return fail(error, status: 69).rawValue }
                     return fail(error, status: 1).rawValue
                 }
@@ -105,7 +108,7 @@ final class ReplyRun {
         }
         return fail(
             "the node has the reply, but Bisq's agent has not said what became of it: does it run, and are both clocks right?",
-            status: 75
+            status: 3
         ).rawValue
     }
 
