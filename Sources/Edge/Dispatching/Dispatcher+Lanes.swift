@@ -18,6 +18,12 @@ extension Dispatcher {
             guard let self, let gateway, gateways[lane] === gateway else { return }
             pump(lane, gateway)
         }
+        gateway.onWay = { [weak self, weak gateway] way, room in
+            guard let self, let gateway, gateways[lane] === gateway else { return false }
+            let waits = pipeline.pump(lane, way: way, room: room, at: .now)
+            execute()
+            return waits
+        }
         execute()
         return true
     }

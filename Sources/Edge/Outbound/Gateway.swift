@@ -27,6 +27,10 @@ package protocol Gateway: AnyObject {
     /// Called when ``capacity`` rose from 0, and when ``fault`` appeared.
     var onCapacity: (@EventLoop () -> Void)? { get set }
 
+    /// Called when there may be room on a way for which it has put notifications off (``Relay/Deferral/way``), with the way's
+    /// number and its room. Returns whether more than that wait for the way. A gateway that puts nothing off so needs none.
+    var onWay: (@EventLoop (_ way: Int, _ room: Int) -> Bool)? { get set }
+
     /// Sends one notification. `completion` is called exactly once, after `send` has returned, with what became of it.
     func send(_ notification: Notification, completion: @escaping @EventLoop (Outcome) -> Void)
 
@@ -39,4 +43,8 @@ package protocol Gateway: AnyObject {
 
 extension Gateway {
     package var timeTold: ToldTime? { nil }
+    package var onWay: (@EventLoop (_ way: Int, _ room: Int) -> Bool)? {
+        get { nil }
+        set {}
+    }
 }

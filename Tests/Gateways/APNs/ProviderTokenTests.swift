@@ -62,6 +62,17 @@ import Testing
         #expect(life.isDue(at: instant(minutes: 60)))
     }
 
+    /// Apple takes no token for longer than an hour, however often it finds the changes too frequent.
+    @Test func noTokenIsKeptForLongerThanItLives() {
+        var life = signed(atMinute: 0)
+        for minute in [40, 50, 59] as [Int64] { life.changedTooOften(at: instant(minutes: minute)) }
+        #expect(!life.isDue(at: instant(minutes: 59)))
+        #expect(life.isDue(at: instant(minutes: 60)))
+        // The next one is spared again.
+        life.signed(at: instant(minutes: 60))
+        #expect(!life.isDue(at: instant(minutes: 78)))
+    }
+
     @Test func anotherKeyIsUsedAtOnce() {
         var life = signed(atMinute: 0)
         life.keyChanged()

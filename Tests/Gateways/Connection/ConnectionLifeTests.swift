@@ -8,7 +8,7 @@ import Vectors
 @Suite struct ConnectionLifeTests {
     private func open(needsProof: Bool = false) -> ConnectionLife {
         var life = ConnectionLife(needsProof: needsProof, at: 0)
-        life.opened()
+        life.opened(at: 0)
         return life
     }
 
@@ -161,6 +161,28 @@ import Vectors
         pace.opening(at: .second(1))
         pace.ended(answers: 0, openedAt: .second(1), at: .second(61), using: &random)
         #expect(pace.nextOpening(at: .second(61)) == .second(61))
+    }
+
+    /// A relay's dial has a minute, the same as what is long: by the gateway's own limits, each that hangs is a failure.
+    @Test mutating func aDialThatHangsIsAFailureHoweverLongItTakes() {
+        var pace = OpeningPace()
+        var time: MonotonicTime = 0
+        for failures in 1...3 {
+            var life = ConnectionLife(limits: RelayGateway.limits, needsProof: false, at: time)
+            time = time + RelayGateway.limits.setup
+            expect(life.check(at: time, isSpare: false), is: .end(.setupTimeout))
+            pace.ended(answers: life.answers, openedAt: life.openedAt, at: time, using: &random)
+            #expect(pace.failures == failures && pace.nextOpening(at: time) > time)
+        }
+        // One that stood at last for as long is none, and one that took as long to stand and went is.
+        var life = ConnectionLife(limits: RelayGateway.limits, needsProof: false, at: time)
+        life.opened(at: time + .seconds(59))
+        #expect(life.openedAt == time + .seconds(59))
+        var other = pace
+        pace.ended(answers: 0, openedAt: life.openedAt, at: time + .seconds(118), using: &random)
+        #expect(pace.failures == 4)
+        other.ended(answers: 0, openedAt: life.openedAt, at: time + .seconds(119), using: &random)
+        #expect(other.failures == 0)
     }
 
     @Test mutating func failuresWaitLongerAndLongerUpToAMinute() {

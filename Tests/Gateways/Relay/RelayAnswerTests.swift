@@ -80,7 +80,7 @@ import Testing
         (404, .setup(reason: "HTTP404")), (405, .setup(reason: "HTTP405")), (415, .setup(reason: "HTTP415")),
         (408, .later(reason: "HTTP408", .host, after: .seconds(10))),
         (429, .later(reason: "HTTP429", .app, after: .seconds(10))),
-        (502, .later(reason: "HTTP502", .host, after: .seconds(10))),
+        (502, .unclear(reason: "HTTP502", after: .seconds(10))),
         (503, .later(reason: "HTTP503", .host, after: .seconds(10))),
         (500, .unclear(reason: "HTTP500", after: nil)), (504, .unclear(reason: "HTTP504", after: nil)),
         (520, .unclear(reason: "HTTP520", after: nil)), (508, .setup(reason: "Loop")),

@@ -20,9 +20,7 @@ extension Delivery {
             withLane(entry.lane) { $0.addReady(slot, sequence: sequence, isUrgent: entry.isUrgent) }
         case .postponed:
             let due = Lane.Postponed(due: notBefore(of: entry.token), sequence: sequence, slot: slot)
-            withLane(entry.lane) {
-                $0.postponed.insert(due)
-            }
+            withLane(entry.lane) { $0.postponed.insert(due) }
         case .storing, .queued, .loading, .inFlight, .ended, .free: break
         }
     }

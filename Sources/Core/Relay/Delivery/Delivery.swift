@@ -132,7 +132,7 @@ struct Delivery: Sendable {
         }
     }
 
-    private mutating func makeReady(_ slot: Slot) {
+    mutating func makeReady(_ slot: Slot) {
         entries[slot].state = .ready
         let entry = entries[slot]
         tidy(entry.lane)
@@ -151,6 +151,7 @@ struct Delivery: Sendable {
     mutating func resume(_ lane: Int, at time: MonotonicTime) {
         lanes[lane].resume(at: time)
         release(lane, at: time)
+        for slot in takeWayfarers(in: lane, for: nil) { makeReady(slot) }
         stir(lane)
     }
 
@@ -159,7 +160,7 @@ struct Delivery: Sendable {
     mutating func suspend(_ slot: Slot, until due: MonotonicTime, asked: MonotonicTime) {
         let lane = entries[slot].lane
         if lanes[lane].suspended.count >= Suspicion<Digest>.most {
-            lanes[lane].suspended = lanes[lane].suspended.filter { head(ofSuspended: $0) != nil }
+            lanes[lane].suspended = lanes[lane].suspended.filter { head(of: $0.token, putOffUntil: $0.due) != nil }
         }
         lanes[lane].suspended.append(Lane.Suspended(token: entries[slot].token, due: due, asked: asked))
         postpone(slot, until: due, isThrottled: false)
@@ -177,7 +178,7 @@ struct Delivery: Sendable {
         let suspended = lanes[lane].suspended
         lanes[lane].suspended = []
         for one in suspended {
-            guard let head = head(ofSuspended: one) else { continue }
+            guard let head = head(of: one.token, putOffUntil: one.due) else { continue }
             if one.asked > time {
                 postpone(head, until: one.asked, isThrottled: false)
             } else {
@@ -186,11 +187,10 @@ struct Delivery: Sendable {
         }
     }
 
-    /// Returns the first notification of a suspended device: the one that failed, or who came after it when it ended
-    /// unsent; `nil`: the device has been tried again since, or nothing waits for it.
-    private func head(ofSuspended one: Lane.Suspended) -> Slot? {
-        guard let queue = queues[one.token], queue.notBefore == one.due,
-            entries[queue.head].state.isPostponed
+    /// Returns the first notification of a device that was put off until a time: the one that failed, or who came after it
+    /// when it ended unsent; `nil`: the device has been tried again since, or nothing waits for it.
+    func head(of token: Digest, putOffUntil due: MonotonicTime) -> Slot? {
+        guard let queue = queues[token], queue.notBefore == due, entries[queue.head].state.isPostponed
         else { return nil }
         return queue.head
     }

@@ -77,6 +77,8 @@ package struct Lane: Sendable {
     /// Whether the gateway answers within ``Pipeline/shortWindow``.
     var shortPromptness = Promptness()
     var suspended: [Suspended] = []
+    /// Notifications that wait for a way of the gateway, in the order in which they came to wait.
+    var wayfarers: [Wayfarer] = []
     var ready = Heap<Ready>()
     var postponed = Heap<Postponed>()
     package private(set) var condition = Condition.open

@@ -54,13 +54,16 @@ package struct Deferral: Equatable, Sendable {
     package var isThrottle: Bool
     /// How many different devices have to hear it, with none answered between them, before the others wait too.
     package var witnesses: Int
+    /// The gateway's way on which the notification must go, which is not open now: it waits until the gateway tells of room
+    /// there (``Pipeline/pump(_:way:room:at:)``), or for its own time. `nil`: any way will do.
+    package var way: Int?
 
     /// The usual number of witnesses: one device's failure may be its own fault, and two devices may have the same owner.
     package static let fewWitnesses = 3
 
     package init(
         reason: String, scope: Scope, retryAfter: Duration? = nil, isUnharmed: Bool = false,
-        isThrottle: Bool = false, witnesses: Int = Deferral.fewWitnesses
+        isThrottle: Bool = false, witnesses: Int = Deferral.fewWitnesses, way: Int? = nil
     ) {
         self.reason = reason
         self.scope = scope
@@ -68,5 +71,6 @@ package struct Deferral: Equatable, Sendable {
         self.isUnharmed = isUnharmed
         self.isThrottle = isThrottle
         self.witnesses = witnesses
+        self.way = way
     }
 }

@@ -28,9 +28,7 @@ extension Pipeline {
             if !hasFault { resume(delivery.lanes[lane].id, at: now) }
         }
         var room = hasFault ? max(1, room) : room
-        guard room > 0, !isStopping, commits.fault == nil, delivery.lanes[lane].stage.hasGateway,
-            !delivery.lanes[lane].isLoading, holdsLease(at: now.monotonic)
-        else { return }
+        guard room > 0, !delivery.lanes[lane].isLoading, maySend(in: lane, at: now) else { return }
         var isStarved = false
         var wakeAt = MonotonicTime.max
         sending: while room > 0 {
@@ -59,6 +57,13 @@ extension Pipeline {
         if wakeAt < .max { wake(lane, at: wakeAt) }
     }
 
+    /// Whether anything of a lane may be sent, however much room its gateway has.
+    @inline(__always)
+    func maySend(in lane: Int, at now: Instant) -> Bool {
+        !isStopping && commits.fault == nil && delivery.lanes[lane].stage.hasGateway
+            && holdsLease(at: now.monotonic)
+    }
+
     mutating func wake(_ lane: Int, at time: MonotonicTime) {
         delivery.withLane(lane) { $0.wakeAt = time }
         lanesWakeAt = min(lanesWakeAt, time)
@@ -76,6 +81,13 @@ extension Pipeline {
             }
             return delivery.nextDue(lane: lane).map { .wait(until: $0) } ?? .idle
         }
+        return begin(slot, in: lane, at: now) ?? .load(load(from: slot, lane: lane, at: time))
+    }
+
+    /// Begins the attempt of a notification whose turn it is; `nil`: its body is to be read first.
+    @inline(__always)
+    mutating func begin(_ slot: Int, in lane: Int, at now: Instant) -> Step? {
+        let time = now.monotonic
         guard delivery.entries[slot].deadline > time else {
             finish(slot, .expired, at: now)
             return .ended
@@ -84,9 +96,7 @@ extension Pipeline {
             giveBack(slot)
             return .ended
         }
-        guard let body = delivery.entries[slot].body else {
-            return .load(load(from: slot, lane: lane, at: time))
-        }
+        guard let body = delivery.entries[slot].body else { return nil }
         if let time = waitsForClock(body, at: now) {
             delivery.postpone(slot, until: time, isThrottled: false)
             return .ended
@@ -218,6 +228,7 @@ extension Pipeline {
             let delay = policy.delay(
                 afterAttempts: delivery.entries[slot].attempts + 1, atLeast: deferral.retryAfter,
                 using: &random)
+            if let way = deferral.way { return putOff(slot, forWay: way, delay, at: now) }
             note(wish: policy.obeyed(deferral.retryAfter), of: slot, at: now)
             postpone(slot, for: delay, isThrottle: deferral.isThrottle, at: now)
         case .deferred(let deferral):
@@ -268,12 +279,12 @@ extension Pipeline {
         writeDown(slot, notBefore: wallClock.steadyTime(ofMonotonic: due))
     }
 
-    private mutating func writeDown(_ slot: Int, notBefore: UnixTime) {
+    mutating func writeDown(_ slot: Int, notBefore: UnixTime, sparesBody: Bool = true) {
         let entry = delivery.entries[slot]
         guard !hold(notBefore: notBefore, of: slot) else { return }
         commits.append(
             .postpone(sequence: entry.sequence, attempts: entry.attempts, notBefore: notBefore))
-        spareBody(of: slot)
+        if sparesBody { spareBody(of: slot) }
     }
 
     /// Handles an attempt that failed as all of its lane would if the gateway were overloaded or the

@@ -8,6 +8,8 @@ import Relay
 struct ProviderTokenLife: Equatable, Sendable {
     static let renewalAge: Duration = .seconds(45 * 60)
     static let minimumAge: Duration = .seconds(20 * 60)
+    /// The age of a token that is replaced in any case: half a minute before Apple takes it no more.
+    static let longestAge: Duration = .seconds(60 * 60 - 30)
     /// The step of the wall clock after which the token's `iat` no longer fits what Apple's clock says, if
     /// this one is right now.
     static let clockStep: Duration = .seconds(5 * 60)
@@ -24,7 +26,7 @@ struct ProviderTokenLife: Equatable, Sendable {
     func isDue(at now: Instant) -> Bool {
         guard let signedAt else { return true }
         let age = now.monotonic - signedAt.monotonic
-        guard now.monotonic >= keptUntil else { return false }
+        guard now.monotonic >= keptUntil || age >= ProviderTokenLife.longestAge else { return false }
         if isMisdated { return true }
         guard age >= ProviderTokenLife.minimumAge else { return false }
         return mustRenew || age >= ProviderTokenLife.renewalAge
@@ -73,7 +75,7 @@ struct ProviderTokenLife: Equatable, Sendable {
         return .due
     }
 
-    /// Notes that Apple has called the changes too frequent: none follows for 20 minutes.
+    /// Notes that Apple has called the changes too frequent: none follows for 20 minutes, as far as the token lives so long.
     mutating func changedTooOften(at now: Instant) {
         keptUntil = now.monotonic + ProviderTokenLife.minimumAge
     }

@@ -42,6 +42,8 @@ struct ConnectionLife: Equatable, Sendable {
     let limits: Limits
     let startedAt: MonotonicTime
     private(set) var phase = Phase.settingUp
+    /// The time since when the connection stands: TCP, TLS and the first SETTINGS worked. `nil`: it never stood.
+    private(set) var openedAt: MonotonicTime?
     /// Whether the gateway has taken our credentials: it answered a request otherwise than by refusing them.
     private(set) var isProven: Bool
     private(set) var inFlight = 0
@@ -91,8 +93,10 @@ struct ConnectionLife: Equatable, Sendable {
         pingedAt = nil
     }
 
-    mutating func opened() {
-        if phase == .settingUp { phase = .open }
+    mutating func opened(at time: MonotonicTime) {
+        guard phase == .settingUp else { return }
+        phase = .open
+        openedAt = time
     }
 
     mutating func drain() { phase = .draining }

@@ -49,8 +49,10 @@ extension ConnectionOwner {
 
 /// Why a connection is over.
 enum ConnectionEnd: Error, Equatable {
-    /// The end is in order: drained after a GOAWAY, spare, unused, or closed by us.
+    /// The end is in order: nothing was on its way over the connection any more, which had been told to go.
     case finished(reason: String)
+    /// We have closed a connection that could have served: it was spare or unused.
+    case unneeded(reason: String)
     case broken(ExchangeReason)
     /// The other end is not who it must be, or doesn't take our certificate: the operator must look.
     case untrusted(reason: String)
@@ -59,8 +61,8 @@ enum ConnectionEnd: Error, Equatable {
         self =
             switch end {
             case .drained: .finished(reason: "Drained")
-            case .spare: .finished(reason: "Spare")
-            case .unused: .finished(reason: "Unused")
+            case .spare: .unneeded(reason: "Spare")
+            case .unused: .unneeded(reason: "Unused")
             case .setupTimeout: .broken(.own(.setupTimeout))
             case .silent: .broken(.own(.silent))
             case .starved: .broken(.own(.noStreams))
@@ -71,8 +73,13 @@ enum ConnectionEnd: Error, Equatable {
     var reason: ExchangeReason {
         switch self {
         case .broken(let reason): reason
-        case .finished(let text), .untrusted(let text): .system(text)
+        case .finished(let text), .unneeded(let text), .untrusted(let text): .system(text)
         }
+    }
+
+    /// Whether nobody but we wanted it, which says nothing of the gateway.
+    var isOurs: Bool {
+        if case .unneeded = self { true } else { false }
     }
 
     var text: String { reason.text }

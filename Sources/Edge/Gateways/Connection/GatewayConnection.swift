@@ -213,7 +213,7 @@ final class GatewayConnection {
                 complete(pending.end(tag), .unharmed(.init(goAwayWord)), at: now)
             case .unclear(let tag, let reason):
                 complete(pending.end(tag), .unclear(reason), at: now)
-            case .ready: life.opened()
+            case .ready: life.opened(at: now)
             case .alive: break
             case .goAway(let debugData):
                 goAwayWord = GatewayAnswer.word(inGoAway: debugData) ?? goAwayWord

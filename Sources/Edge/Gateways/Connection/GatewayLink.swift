@@ -164,7 +164,8 @@ final class GatewayLink: ConnectionOwner {
         guard !isKept else { return }
         // Also while there is one: it may be about to end.
         isWanted = true
-        if usable.isEmpty { endOfTurn.schedule() }
+        // Who waits is told of one that is open, too. The next one may be waited for already.
+        if room > 0 || usable.isEmpty && !openLater.isRunning { endOfTurn.schedule() }
     }
 
     /// Notes that there is no need for a connection any more, where none is kept.
@@ -261,11 +262,13 @@ final class GatewayLink: ConnectionOwner {
             pace.reset(at: EventLoop.now)
             return endOfTurn.schedule()
         }
-        pace.ended(
-            answers: connection.life.answers, openedAt: connection.life.startedAt,
-            at: EventLoop.now, using: &random)
+        if isRunning, !connection.isOutdated, !end.isOurs {
+            pace.ended(
+                answers: connection.life.answers, openedAt: connection.life.openedAt,
+                at: EventLoop.now, using: &random)
+        }
         switch end {
-        case .finished(let reason):
+        case .finished(let reason), .unneeded(let reason):
             log.debug(
                 "gateway.connection_closed",
                 metadata: ["host": "\(name)", "reason": "\(reason)"])

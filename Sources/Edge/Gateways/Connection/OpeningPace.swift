@@ -10,7 +10,7 @@ struct OpeningPace: Equatable, Sendable {
     static let burst = 60
     /// The time after which one of these openings comes back.
     static let refill: Duration = .seconds(1)
-    /// The life after which a connection that was never used is no failure.
+    /// The time for which a connection must have stood to be no failure, if it was never used.
     static let longLife: Duration = .seconds(60)
     /// The pause between two connections that are given up because they only fail: it may be the gateway that
     /// fails.
@@ -36,12 +36,15 @@ struct OpeningPace: Equatable, Sendable {
 
     /// Notes that a connection has ended, or could not be opened.
     ///
-    /// - Parameter answers: The number of requests that the connection has answered.
+    /// - Parameters:
+    ///   - answers: The number of requests that the connection has answered.
+    ///   - openedAt: The time since when it stood; `nil`: it never did, however long that took.
     mutating func ended(
-        answers: Int, openedAt: MonotonicTime, at time: MonotonicTime,
+        answers: Int, openedAt: MonotonicTime?, at time: MonotonicTime,
         using random: inout some RandomNumberGenerator
     ) {
-        guard answers == 0, time - openedAt < OpeningPace.longLife else {
+        let isLongLived = openedAt.map { time - $0 >= OpeningPace.longLife } ?? false
+        guard answers == 0, !isLongLived else {
             reset(at: time)
             return
         }

@@ -29,9 +29,6 @@ final class BoundFile {
 
     subscript(id: NotificationID) -> Int? { bound[id] }
 
-    /// The number of notifications that wait until the file says where they are bound.
-    var waitingCount: Int { waiting.count }
-
     /// Calls `send` once the disk knows that the notification is about to be sent there. A disk that can't be written
     /// holds up nothing.
     func bind(_ id: NotificationID, to upstream: Int, then send: @escaping Send) {

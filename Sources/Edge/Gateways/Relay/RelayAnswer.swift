@@ -165,8 +165,10 @@ enum RelayAnswer: Equatable {
         case 408: return .later(reason: reason, .host, after: answer.retryAfter ?? pause)
         // Limits of the relay as a whole: those of a device are kept here.
         case 429: return .later(reason: reason, .app, after: answer.retryAfter ?? pause)
-        // A proxy before a relay that doesn't run; a node that is full.
-        case 502, 503: return .later(reason: reason, .host, after: answer.retryAfter ?? pause)
+        // A node that is full; nginx's own limit.
+        case 503: return .later(reason: reason, .host, after: answer.retryAfter ?? pause)
+        // A proxy before a relay that doesn't run, or that has broken off having it (nginx, `ngx_http_upstream.c`).
+        case 502: return .unclear(reason: reason, after: answer.retryAfter ?? pause)
         case 508: return .setup(reason: Reason.loop.code)
         case 500..<600: return .unclear(reason: reason, after: answer.retryAfter)
         case _: return .setup(reason: answer.statusWord)

@@ -32,12 +32,21 @@ extension RelayGateway {
         try trust.context(protocols: ["http/1.1"])
     }
 
-    /// The outcome of a notification that waits for the upstream that may have it already.
-    static let elsewhere = Outcome.deferred(
-        Deferral(reason: RelayAnswer.upstreamAway, scope: .device, retryAfter: .seconds(30)))
+    /// How a node says goodbye to a peer of another network.
+    nonisolated static let wrongNetwork = "WRONG_NETWORK_ID"
+    /// Words for refused device tokens that, in bulk, mean the wrong relay.
+    nonisolated static let suspicious = [
+        "BadDeviceToken", "DeviceTokenNotForTopic", "SENDER_ID_MISMATCH", "INVALID_ARGUMENT",
+    ]
 
-    /// The outcome of a notification that the first upstream has not taken, while the next one is being
-    /// called.
-    static let dialled = Outcome.deferred(
-        Deferral(reason: RelayAnswer.upstreamAway, scope: .device, retryAfter: .seconds(2)))
+    /// Returns the outcome of a notification whose upstream has no connection, while others have: it waits for room there.
+    ///
+    /// - Parameter isBound: Whether that upstream may have it already. Otherwise the one before has not taken it, and this
+    ///   one is being called.
+    static func away(at index: Int, isBound: Bool) -> Outcome {
+        .deferred(
+            Deferral(
+                reason: RelayAnswer.upstreamAway, scope: .device, retryAfter: .seconds(isBound ? 30 : 2),
+                way: index))
+    }
 }

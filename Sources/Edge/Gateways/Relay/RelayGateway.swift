@@ -14,6 +14,7 @@ import TLS
 @EventLoop
 package final class RelayGateway: Gateway {
     package var onCapacity: (@EventLoop () -> Void)?
+    package var onWay: (@EventLoop (_ way: Int, _ room: Int) -> Bool)?
 
     private let form: RelayForm
     private let platform: Platform
@@ -26,21 +27,22 @@ package final class RelayGateway: Gateway {
     private var doubts = DoubtfulRefusals()
     /// The record of the upstreams to which notifications that may have been taken are sent again.
     private let bound: BoundFile
+    /// Notifications of this lane that are about to be sent to each upstream: it is being written down that they are.
+    private var binding: [Int]
     private let later = Later()
     private let alarm = Timer()
     private var isRunning = false
     private var lookAt = MonotonicTime.max
-    private var waitsForPace = false
     private var refusedDevices = RefusedDevices()
 
-    init(
-        _ settings: Settings, pace: SharedRelayPace, bound: BoundFile, log: Logger
-    ) throws(GatewaySetupError) {
+    init(_ settings: Settings, pace: SharedRelayPace, bound: BoundFile, log: Logger) throws(GatewaySetupError)
+    {
         form = settings.form
         platform = settings.platform
         peer = settings.peer
         shared = pace
         self.bound = bound
+        binding = settings.upstreams.map { _ in 0 }
         look = settings.look
         self.log = log
         order = UpstreamOrder(count: settings.upstreams.count, firstPause: settings.away)
@@ -86,16 +88,14 @@ package final class RelayGateway: Gateway {
 
     private var active: GatewayLink { upstreams[order.active].link }
 
-    package var capacity: Int { shared.pace.room(upTo: room, at: EventLoop.now) }
+    package var capacity: Int { shared.pace.room(upTo: room(of: order.active), at: EventLoop.now) }
 
-    private var room: Int { max(0, active.room - bound.waitingCount) }
+    private func room(of index: Int) -> Int { max(0, upstreams[index].link.room - binding[index]) }
 
     package func noteBacklog() {
         active.noteBacklog()
-        guard room > 0 else { return }
         // The pace alone holds it up.
-        waitsForPace = true
-        setAlarm()
+        if room(of: order.active) > 0 { shared.wait(self) { [weak self] in self?.onCapacity?() } }
     }
 
     package var fault: String? {
@@ -104,15 +104,18 @@ package final class RelayGateway: Gateway {
 
     private func gotRoom(_ index: Int) {
         // It is called for a fault as well.
-        guard upstreams[index].link.room > 0 else {
-            onCapacity?()
-            return
-        }
+        guard upstreams[index].link.room > 0 else { return onCapacity?() ?? () }
         upstreams[index].link.mended()
         if order.isAside(index) {
             order.connected(index)
             if !order.isAside(index) { log.notice("relay.upstream_back", metadata: facts(of: index)) }
         }
+        serve(index)
+    }
+
+    /// Sends what waits for an upstream that may have room: first what must go there, then what would go there.
+    private func serve(_ index: Int) {
+        if onWay?(index, room(of: index)) == true { upstreams[index].link.noteBacklog() }
         onCapacity?()
     }
 
@@ -153,10 +156,6 @@ package final class RelayGateway: Gateway {
             postponeLook(at: now)
             active.want()
         }
-        if waitsForPace, shared.pace.delay(at: now) == .zero {
-            waitsForPace = false
-            onCapacity?()
-        }
         setAlarm()
     }
 
@@ -165,8 +164,7 @@ package final class RelayGateway: Gateway {
     private func setAlarm() {
         guard isRunning else { return }
         let now = EventLoop.now
-        var next = min(lookAt, order.wakeAt ?? .max)
-        if waitsForPace { next = min(next, now + shared.pace.delay(at: now)) }
+        let next = min(lookAt, order.wakeAt ?? .max)
         guard next < .max else { return alarm.stop() }
         alarm.start(after: max(next - now, .milliseconds(1)))
     }
@@ -178,28 +176,28 @@ package final class RelayGateway: Gateway {
         guard case .bisq(let content) = notification.content else {
             return later { completion(.refused(reason: Reason.badMessage.code)) }
         }
-        let index = bound[notification.id] ?? order.place(of: notification.id)
-        let link = upstreams[index].link
-        guard link.room > 0 else {
-            let outcome = outcomeWithoutRoom(for: notification.id, at: index)
+        let (id, index) = (notification.id, bound[notification.id] ?? order.place(of: notification.id))
+        guard room(of: index) > 0 else {
+            let outcome = outcomeWithoutRoom(for: id, at: index)
             return later { completion(outcome) }
         }
         let wait = shared.pace.take(for: notification.deviceToken, at: now)
         guard wait == .zero else {
-            let deferral = Deferral(
-                reason: "Paced", scope: .device, retryAfter: wait, isThrottle: true)
+            let deferral = Deferral(reason: "Paced", scope: .device, retryAfter: wait, isThrottle: true)
             return later { completion(.deferred(deferral)) }
         }
         postponeLook(at: now)
         let url = upstreams[index].url
         let request = RelayRequest(
             notification, content, on: platform, form: form, below: url.path, peer: peer)
-        bound.bind(notification.id, to: index) { [self] isLate in
-            defer { if isLate { onCapacity?() } }
+        binding[index] += 1
+        bound.bind(id, to: index) { [self] isLate in
+            binding[index] -= 1
+            defer { if isLate { serve(index) } }
             // The connection may have gone meanwhile.
-            guard let connection = link.roomiest else {
-                bound.notTaken(notification.id)
-                let outcome = outcomeWithoutRoom(for: notification.id, at: index)
+            guard let connection = upstreams[index].link.roomiest else {
+                bound.notTaken(id)
+                let outcome = outcomeWithoutRoom(for: id, at: index)
                 return later { completion(outcome) }
             }
             connection.send(request.head(authority: url.authority), body: request.body) { [self] end, _ in
@@ -211,8 +209,8 @@ package final class RelayGateway: Gateway {
     private func outcomeWithoutRoom(for id: NotificationID, at index: Int) -> Outcome {
         let link = upstreams[index].link
         link.noteBacklog()
-        if index == order.active { return link.outcomeWithoutRoom }
-        return bound[id] == nil ? RelayGateway.dialled : RelayGateway.elsewhere
+        return index == order.active
+            ? link.outcomeWithoutRoom : RelayGateway.away(at: index, isBound: bound[id] != nil)
     }
 
     private func outcome(of end: ExchangeEnd, _ notification: Notification, at index: Int) -> Outcome {
@@ -269,7 +267,9 @@ package final class RelayGateway: Gateway {
             return .deferred(deferral)
         case .unclear(let reason, let pause):
             bound.unclear(notification.id)
-            return .deferred(Deferral(reason: reason, scope: .host, retryAfter: pause))
+            // The others need not wait for it.
+            let isLeft = leave(index, for: notification, reason, after: pause)
+            return .deferred(Deferral(reason: reason, scope: isLeft ? .device : .host, retryAfter: pause))
         case .setup(let reason):
             bound.notTaken(notification.id)
             if passOn(notification, at: index, reason, after: RelayAnswer.faultPause) {
@@ -283,13 +283,19 @@ package final class RelayGateway: Gateway {
     private func passOn(
         _ notification: Notification, at index: Int, _ reason: String, after pause: Duration?
     ) -> Bool {
-        let isBelieved = order.failed(
-            index, notification.deviceToken, from: notification.sender, at: EventLoop.now)
-        if isBelieved, setAside(index, for: pause, reason: reason) {
-            order.ended(notification.id)
-            return true
+        guard leave(index, for: notification, reason, after: pause) else {
+            return order.detour(notification.id, from: index)
         }
-        return order.detour(notification.id, from: index)
+        order.ended(notification.id)
+        return true
+    }
+
+    /// Leaves an upstream that has failed a notification, if enough devices have heard so here; returns whether it did.
+    private func leave(
+        _ index: Int, for notification: Notification, _ reason: String, after pause: Duration?
+    ) -> Bool {
+        order.failed(index, notification.deviceToken, from: notification.sender, at: EventLoop.now)
+            && setAside(index, for: pause, reason: reason)
     }
 
     /// Returns the outcome of what was not taken: the next upstream gets it at once, unless this one may have it from before.
@@ -313,13 +319,6 @@ package final class RelayGateway: Gateway {
             return .refused(reason: RelayAnswer.refusedWithoutReason)
         }
     }
-
-    /// How a node says goodbye to a peer of another network.
-    static let wrongNetwork = "WRONG_NETWORK_ID"
-    /// Words for refused device tokens that, in bulk, mean the wrong relay.
-    static let suspicious = [
-        "BadDeviceToken", "DeviceTokenNotForTopic", "SENDER_ID_MISMATCH", "INVALID_ARGUMENT",
-    ]
 
     private func suspect(_ reason: String, of notification: Notification, at index: Int) {
         let before = refusedDevices.inARow

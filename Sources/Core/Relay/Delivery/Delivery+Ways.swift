@@ -1,0 +1,80 @@
+import Clocks
+
+/// Notifications that must go by one of several ways of their gateway, which is not open yet: see ``Deferral/way``. The
+/// gateway is asked for the others meanwhile.
+extension Delivery {
+    /// Lets a notification wait until its way is open, but no longer than until `due`.
+    mutating func putOff(_ slot: Slot, forWay way: Int, until due: MonotonicTime) {
+        let lane = entries[slot].lane
+        var all = lanes[lane].wayfarers
+        if all.count >= Lane.mostWayfarers {
+            all = all.filter { head(of: $0.token, putOffUntil: $0.due) != nil }
+        }
+        all.append(Lane.Wayfarer(way: way, token: entries[slot].token, due: due))
+        withLane(lane) { $0.wayfarers = all }
+        postpone(slot, until: due, isThrottled: false)
+    }
+
+    /// Takes the notifications that wait for a way, or for any if `way` is `nil`, in the order in which they came to wait.
+    ///
+    /// - Parameter most: How many to take. The others go on waiting.
+    mutating func takeWayfarers(in lane: Int, for way: Int?, upTo most: Int = .max) -> [Slot] {
+        guard !lanes[lane].wayfarers.isEmpty else { return [] }
+        var taken: [Slot] = []
+        let left = lanes[lane].wayfarers.filter { one in
+            guard let slot = head(of: one.token, putOffUntil: one.due) else { return false }
+            guard taken.count < most, way == nil || one.way == way else { return true }
+            taken.append(slot)
+            return false
+        }
+        withLane(lane) { $0.wayfarers = left }
+        return taken
+    }
+}
+
+extension Lane {
+    /// A device whose next notification waits for a way of the lane's gateway.
+    struct Wayfarer: Sendable {
+        let way: Int
+        let token: Digest
+        /// The time at which the notification is tried again in any case.
+        let due: MonotonicTime
+    }
+
+    /// The number of wayfarers from which on those that wait no longer are let go first.
+    static let mostWayfarers = 4096
+}
+
+extension Pipeline {
+    /// Sends what waits for a way of a lane's gateway, whatever else the lane does: its pauses are for what may go by any way.
+    ///
+    /// - Parameters:
+    ///   - way: The way, by the number that its notifications were put off with: see ``Deferral/way``.
+    ///   - room: How many the way takes now.
+    /// - Returns: Whether more wait for it.
+    package mutating func pump(_ lane: Int, way: Int, room: Int, at now: Instant) -> Bool {
+        guard !delivery.lanes[lane].wayfarers.isEmpty else { return false }
+        if maySend(in: lane, at: now) {
+            var room = room
+            while room > 0, let slot = delivery.takeWayfarers(in: lane, for: way, upTo: 1).first {
+                guard let step = begin(slot, in: lane, at: now) else {
+                    // Too many bodies are in memory: it comes back as one that any pump sends.
+                    delivery.makeReady(slot)
+                    continue
+                }
+                guard case .send(let handle, let notification) = step else { continue }
+                effects.append(.send(handle, notification, lane: lane))
+                room -= 1
+            }
+        }
+        return delivery.lanes[lane].wayfarers.contains { $0.way == way }
+    }
+
+    /// Lets a notification that could not be sent wait for its way, counted as an attempt. No other of its device waits for
+    /// longer than it does, nor does it after a start.
+    mutating func putOff(_ slot: Int, forWay way: Int, _ delay: Duration, at now: Instant) {
+        delivery.countAttempt(of: slot)
+        delivery.putOff(slot, forWay: way, until: now.monotonic + delay)
+        writeDown(slot, notBefore: 0, sparesBody: false)
+    }
+}

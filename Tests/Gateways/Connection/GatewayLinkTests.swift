@@ -1,0 +1,76 @@
+import Lab
+import Reactor
+import TLS
+import Testing
+
+@testable import Gateways
+
+/// Whom a link tells of room, and what it takes for a failure.
+@Suite(.serialized) @EventLoop struct GatewayLinkTests {
+    private let lab: LabCredentials
+
+    init() throws { lab = try LabCredentials() }
+
+    private func link(
+        to endpoint: Endpoint, _ context: TLSContext?, rest: Duration? = .seconds(3600)
+    ) throws -> GatewayLink {
+        var limits = RelayGateway.limits
+        limits.rest = rest
+        let url = try GatewayURL("\(context == nil ? "http" : "https")://\(endpoint)")
+        return GatewayLink(
+            GatewayLink.Settings(url: url, version: .http1, limits: limits), context: context, log: quiet)
+    }
+
+    /// Nothing was sent over it yet, and nothing about it changes.
+    @Test func whoWantsAnOpenConnectionIsToldOfIt() async throws {
+        let relay = try SimulatedRelay()
+        let link = try link(to: relay.endpoint, nil)
+        var told = 0
+        link.onRoom = { told += 1 }
+        link.start()
+        link.want()
+        try await EventLoop.until { told == 1 }
+        #expect(link.room == 1)
+        link.want()
+        try await EventLoop.until { told == 2 }
+        #expect(relay.figures.connections == 1 && link.figures.isResting)
+        link.stop()
+        relay.close()
+    }
+
+    /// Other authorities are to be trusted while a connection is being opened by the old ones, or the node stops.
+    @Test(arguments: [false, true]) func aDialThatWeEndIsNoFailure(stops: Bool) async throws {
+        let server = try IdleServer(.mute, lab)
+        let link = try link(to: server.listener.endpoint, try lab.clientContext())
+        var failures = 0
+        link.onFailure = { failures += 1 }
+        link.start()
+        link.want()
+        try await EventLoop.until { server.accepted == 1 }
+        if stops { link.stop() } else { link.use(try lab.clientContext()) }
+        try await EventLoop.until { link.figures.connections == (stops ? 0 : 1) }
+        // The next one is opened at once.
+        if !stops { try await EventLoop.until { server.accepted == 2 } }
+        #expect(failures == 0 && link.figures.connectionFailures == 0 && link.figures.lastError == nil)
+        link.stop()
+        server.listener.close()
+    }
+
+    /// Who waits asks again each time; the link says so once for each connection that has failed.
+    @Test func aFaultIsNotToldAgainAndAgain() async throws {
+        let server = try IdleServer(.otherProtocol, lab)
+        let link = try link(to: server.listener.endpoint, try lab.clientContext())
+        var told = 0
+        link.onRoom = {
+            told += 1
+            link.noteBacklog()
+        }
+        link.onFailure = { link.noteBacklog() }
+        link.start()
+        link.want()
+        try await EventLoop.until { link.figures.connectionFailures == 3 }
+        #expect(link.isUntrusted && told <= 6)
+        link.stop()
+        server.listener.close()
+    }
+}
