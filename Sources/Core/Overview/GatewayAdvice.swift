@@ -16,6 +16,10 @@ package enum GatewayAdvice {
             return
                 "nothing: the push service is overloaded or in maintenance, and the node tries again by itself"
         }
+        if ["HTTP301", "HTTP302", "HTTP303", "HTTP307", "HTTP308"].contains(reason) {
+            return
+                "the push server's address redirects, which is never followed: see what stands between, a login or a captive portal"
+        }
         // The system's own words, for a connection that was not made.
         return reason.utf8.contains(UInt8(ascii: " ")) ? network : article
     }
@@ -25,7 +29,9 @@ package enum GatewayAdvice {
         case .answerTimeout, .answerTooLarge, .connectionLost, .handshakeTimeout, .noConnection, .noStreams,
             .noToken, .notProcessed, .setupTimeout, .silent, .unreachable:
             network
-        case .badFrame, .removed, .signingFailed, .stopped, .tokenFailed, .tooManyPings, .webPage: article
+        case .badFrame, .removed, .signingFailed, .stopped, .tokenFailed, .tooManyPings: article
+        case .webPage:
+            "something else than the push service answers (a web page, a login): see what stands between, a proxy before that server or a captive portal before this machine"
         case .storeFailed: "as for the outbox: see whether the disk is full or its permissions are wrong"
         case .tls: text(forTLS: "")
         }

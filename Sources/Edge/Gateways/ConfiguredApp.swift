@@ -68,10 +68,6 @@ extension ConfiguredApp {
     static var patience: String {
         "nothing: the push service is overloaded or in maintenance, and the node tries again by itself"
     }
-    /// The advice where something else has answered.
-    static var stranger: String {
-        "a web page came in place of an answer: a proxy or a captive portal stands in this machine's way"
-    }
     package var ownFiles: [OwnFile] { [] }
     package var changeable: [String] { [] }
     package var topic: String? { nil }

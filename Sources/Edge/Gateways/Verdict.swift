@@ -67,14 +67,30 @@ struct GatewayAnswer: Equatable, Sendable {
     var timeKept: Int64?
     /// `X-WNS-Status`: what a push server of Microsoft's does with the notification.
     var windowsStatus: String?
+    /// `Content-Type`, as it came.
+    var contentType: String?
+    /// `WWW-Authenticate`, as it came.
+    var challenge: String?
 
     /// Longer ones are cut off, and then read as no JSON. The gateways' own are a few hundred bytes.
     static let bodyLimit = 16_384
 
     /// Whether a program that stands before the gateway has written it: most write a page, and some of Go's this line.
     var isPage: Bool {
-        body.first { !(9...32).contains($0) } == UInt8(ascii: "<")
-            || body.starts(with: "404 page not found".utf8)
+        let text = body.starts(with: [0xEF, 0xBB, 0xBF]) ? body[3...] : body[...]
+        return text.first { !(9...32).contains($0) } == UInt8(ascii: "<")
+            || text.starts(with: "404 page not found".utf8)
+            // Google types answers without a body so, and servers in PHP what they say when they take a message.
+            || !text.isEmpty && !(200..<300).contains(status)
+                && GatewayAnswer.begins(contentType, with: "text/html")
+    }
+
+    /// Whether a login is asked for that no push service has: those that name one want `vapid` (RFC 8292, section 4.2).
+    var wantsLogin: Bool { challenge != nil && !GatewayAnswer.begins(challenge, with: "vapid") }
+
+    private static func begins(_ field: String?, with word: StaticString) -> Bool {
+        guard let start = field?.utf8.prefix(word.utf8CodeUnitCount) else { return false }
+        return word.withUTF8Buffer { start.map(ASCII.lowercased).elementsEqual($0) }
     }
 
     /// Returns a word of the gateway's that may go to senders, logs and metrics; `nil`: the text is no short

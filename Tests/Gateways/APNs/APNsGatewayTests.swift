@@ -177,7 +177,7 @@ import Testing
         let world = try APNsWorld(faults: [FaultRule(.page(status: 404), times: 1)])
         #expect(
             await world.gateway.deliver(notification())
-                == .deferred(Deferral(reason: "HTTP404", scope: .device)))
+                == .deferred(Deferral(reason: "WebPage", scope: .host)))
         #expect(await world.gateway.deliver(notification()) == .accepted)
         world.end()
     }

@@ -25,6 +25,8 @@ import Testing
             headers.add("date", date)
             headers.add("retry-after", end)
             headers.add("x-wns-notificationstatus", "dropped")
+            headers.add("content-type", "text/html")
+            headers.add("www-authenticate", "Basic")
             server.respond(stream, status: 429, headers: headers)
         }
         carry(server, client)
@@ -33,16 +35,18 @@ import Testing
         }
         #expect(answers.map(\.retryAfter) == [.seconds(60)])
         #expect(answers.map(\.windowsStatus) == ["dropped"])
+        #expect(answers.map(\.contentType) == ["text/html"] && answers.map(\.challenge) == ["Basic"])
     }
 
     @Test func overHTTP1() {
         let client = HTTP1ClientSession(host: "a")
         client.submit(HTTP2Headers(method: "POST", authority: "a", path: "/"), body: [], tag: 1)
         let text =
-            "HTTP/1.1 429 X\r\nDate: \(date)\r\nRetry-After: \(end)\r\nX-WNS-Status: dropped\r\nContent-Length: 0\r\n\r\n"
+            "HTTP/1.1 429 X\r\nDate: \(date)\r\nRetry-After: \(end)\r\nX-WNS-Status: dropped\r\nContent-Type: text/html\r\nWWW-Authenticate: Basic\r\nContent-Length: 0\r\n\r\n"
         client.receive(Array(text.utf8).span.bytes)
         var answers: [GatewayAnswer] = []
         client.takeEvents { if case .answered(_, let answer) = $0 { answers.append(answer) } }
         #expect(answers.map(\.retryAfter) == [.seconds(60)] && answers.map(\.windowsStatus) == ["dropped"])
+        #expect(answers.map(\.contentType) == ["text/html"] && answers.map(\.challenge) == ["Basic"])
     }
 }

@@ -107,7 +107,7 @@ private func many(_ count: Int) -> [Notification] {
                 == .tokenDead(
                     reason: "UNREGISTERED", since: nil, detail: "Requested entity was not found."))
         #expect(await deliver() == .blocked(reason: "NOT_FOUND"))
-        #expect(await deliver() == .blocked(reason: "HTTP404"))
+        #expect(await deliver() == .deferred(Deferral(reason: "WebPage", scope: .host)))
         #expect(await deliver() == .accepted)
         world.end()
     }

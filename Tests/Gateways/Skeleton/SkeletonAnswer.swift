@@ -17,16 +17,19 @@ import Relay
 /// | `deferred(…, .host)` | is tried again | after a few of them the whole lane pauses |
 /// | `throttled` | is tried again | the device is spared for a while |
 ///
-/// When in doubt, defer: what has ended never comes back. A proxy's page (`isPage`) is no answer of the service.
+/// When in doubt, defer: what has ended never comes back. What a proxy answers is no answer of the service:
+/// ``AnswerAuthor`` tells them apart.
 enum SkeletonAnswer {
     private static let pause: Duration = .seconds(10)
 
     static func verdict(_ answer: GatewayAnswer) -> Verdict {
         // Anything but a short plain word could be a device token, and goes nowhere.
-        let reason = GatewayAnswer.word((try? JSON(answer.body))?["error"]?.string)
+        let document = try? JSON(answer.body)
+        let isSigned = ["id", "error"].contains { document?[$0] != nil }
+        guard AnswerAuthor(of: answer, isSigned: isSigned) != .between else { return .between(answer) }
+        let reason = GatewayAnswer.word(document?["error"]?.string)
         switch answer.status {
-        case 200..<300:
-            return answer.isPage ? .deferred("WebPage", .host) : Verdict(outcome: .accepted)
+        case 200..<300: return Verdict(outcome: .accepted)
         case 401, 403: return .blocked(reason ?? answer.statusWord)
         // Without the service's word something else may have answered.
         case 404, 410:

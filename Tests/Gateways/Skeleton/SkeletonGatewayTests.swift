@@ -35,7 +35,9 @@ import Testing
             verdict(404, #"{"error":"NoSuchDevice"}"#).outcome
                 == .tokenDead(reason: "NoSuchDevice", since: nil))
         #expect(verdict(410, #"{"error":"WrongProject"}"#) == .refused("WrongProject"))
-        #expect(verdict(404, "<html>") == .deferred("HTTP404", .host, after: .seconds(10)))
+        #expect(verdict(404) == .deferred("HTTP404", .host, after: .seconds(10)))
+        #expect(verdict(404, "<html>") == .deferred("WebPage", .host))
+        #expect(verdict(302) == .deferred("HTTP302", .host))
         #expect(verdict(429) == .throttled("HTTP429", after: .seconds(10)))
         #expect(verdict(400, #"{"error":"no plain word"}"#) == .refused("HTTP400", .ownFault))
         #expect(verdict(503) == .deferred("HTTP503", .host, after: .seconds(10)))

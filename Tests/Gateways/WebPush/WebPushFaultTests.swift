@@ -22,7 +22,7 @@ import Vectors
         for status in statuses {
             for number in 0..<50 {
                 let outcome = await world.gateway.deliver(webPush(to: browser, id: UInt64(number)))
-                #expect(outcome == .refused(reason: "HTTP\(status)"))
+                #expect(outcome == .deferred(Deferral(reason: "HTTP\(status)", scope: .host)))
             }
         }
         #expect(world.server.figures.requests == 300 && world.server.figures.connections == 1)

@@ -19,7 +19,8 @@ package enum OwnReason: String, CaseIterable, Sendable {
     case notProcessed = "NotProcessed"
     case silent = "Silent"
     case tooManyPings = "TooManyPings"
-    /// A web page came in place of an answer: a proxy or a captive portal wrote it.
+    /// A web page, or another text that no push service writes, came in place of an answer: a proxy or a captive portal
+    /// wrote it.
     case webPage = "WebPage"
 
     // On this machine.

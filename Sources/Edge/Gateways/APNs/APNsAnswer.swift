@@ -13,8 +13,11 @@ enum APNsAnswer {
     static func verdict(
         _ answer: GatewayAnswer, isProven: Bool, hasOwnTopic: @autoclosure () -> Bool = false
     ) -> Verdict {
-        if answer.status == 200 { return Verdict(outcome: .accepted) }
+        if answer.status == 200, answer.body.isEmpty { return Verdict(outcome: .accepted) }
         let body = try? JSON(answer.body)
+        guard AnswerAuthor(of: answer, isSigned: body?["reason"] != nil) != .between else {
+            return .between(answer)
+        }
         guard let reason = GatewayAnswer.word(body?["reason"]?.string) else { return byStatus(answer) }
         if topicFaults.contains(reason), hasOwnTopic() { return .refused(reason) }
         return verdict(

@@ -103,7 +103,11 @@ package final class APNsGateway: LinkedGateway {
         let verdict = APNsAnswer.verdict(
             answer, isProven: connection.life.isProven, hasOwnTopic: heads.hasOwnTopic(notification))
         // Any judgement of the notification itself says that the credentials were taken.
-        if answer.status != 403, answer.status < 500 { connection.proved() }
+        if verdict.outcome == .accepted
+            || answer.status != 403 && answer.status < 500 && verdict != .between(answer)
+        {
+            connection.proved()
+        }
         if case .blocked(let reason) = verdict.outcome,
             tokens.map({ !$0.isPresent(generation) }) ?? connection.isOutdated
         {

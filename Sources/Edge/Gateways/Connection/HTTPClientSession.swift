@@ -172,9 +172,11 @@ extension GatewayAnswer {
         self.init(
             status: response.status,
             retryAfter: GatewayAnswer.wish(response.headers["retry-after"], date: response.headers["date"]),
-            body: response.body.count <= GatewayAnswer.bodyLimit ? response.body : [],
+            body: response.body.count <= GatewayAnswer.bodyLimit
+                ? response.body : Array(response.body.prefix(GatewayAnswer.bodyLimit)),
             date: response.headers["date"], timeKept: GatewayAnswer.seconds(response.headers["ttl"]),
-            windowsStatus: response.headers["x-wns-status"] ?? response.headers["x-wns-notificationstatus"])
+            windowsStatus: response.headers["x-wns-status"] ?? response.headers["x-wns-notificationstatus"],
+            contentType: response.headers["content-type"], challenge: response.headers["www-authenticate"])
     }
 
     init(_ response: HTTPResponse) {
@@ -183,12 +185,16 @@ extension GatewayAnswer {
             retryAfter: GatewayAnswer.wish(response.fields["retry-after"], date: response.fields["date"]),
             body: response.body, date: response.fields["date"],
             timeKept: GatewayAnswer.seconds(response.fields["ttl"]),
-            windowsStatus: response.fields["x-wns-status"] ?? response.fields["x-wns-notificationstatus"])
+            windowsStatus: response.fields["x-wns-status"] ?? response.fields["x-wns-notificationstatus"],
+            contentType: response.fields["content-type"], challenge: response.fields["www-authenticate"])
     }
 
     /// The fields of an answer that are read. Microsoft gives the last two the same meaning ("Push notification service
     /// request and response headers").
-    static let fields = ["retry-after", "date", "ttl", "x-wns-status", "x-wns-notificationstatus"]
+    static let fields = [
+        "retry-after", "date", "ttl", "content-type", "www-authenticate", "x-wns-status",
+        "x-wns-notificationstatus",
+    ]
 
     private static func seconds(_ text: String?) -> Int64? {
         text.flatMap { $0.utf8.count <= 10 ? Int64($0) : nil }.flatMap { $0 >= 0 ? $0 : nil }

@@ -9,8 +9,12 @@ enum FCMAnswer {
     private static let faultPause: Duration = .seconds(10)
 
     static func verdict(_ answer: GatewayAnswer) -> Verdict {
-        if answer.status == 200 { return Verdict(outcome: .accepted) }
-        let error = (try? JSON(answer.body))?["error"]
+        let document = try? JSON(answer.body)
+        if answer.status == 200 {
+            return document?["name"] == nil ? .between(answer) : Verdict(outcome: .accepted)
+        }
+        let error = document?["error"]
+        guard AnswerAuthor(of: answer, isSigned: error != nil) != .between else { return .between(answer) }
         let details = error?["details"]?.array ?? []
         let code = details.first { type(of: $0, is: "google.firebase.fcm.v1.FcmError") }?["errorCode"]?.string
         let text = GatewayAnswer.detail(error?["message"]?.string)
@@ -55,7 +59,7 @@ enum FCMAnswer {
         let reason = word ?? answer.statusWord
         switch answer.status {
         case 400:
-            // A named field is wrong in what we built. Without Google's form something else has answered.
+            // A named field is wrong in what we built. Without a word of Google's something else may have answered.
             return word == nil
                 ? .deferred(reason, .host, after: answer.retryAfter)
                 : .refused(reason, violatesFields(details) ? .ownFault : .none, detail: text)

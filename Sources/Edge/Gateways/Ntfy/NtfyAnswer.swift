@@ -15,13 +15,17 @@ enum NtfyAnswer {
     static func verdict(_ answer: GatewayAnswer) -> Verdict {
         let document = try? JSON(answer.body)
         let reason = answer.statusWord
+        let isSigned = ["code", "id"].contains { document?[$0] != nil }
+        let author = AnswerAuthor(of: answer, isSigned: isSigned)
         switch answer.status {
-        // What a hotspot shows in place of the server is a page.
         case 200..<300:
-            return document?["id"]?.string == nil
-                ? .deferred(.webPage, .host) : Verdict(outcome: .accepted)
-        // The server wants a token, or another one; or it redirects, which is never followed; or it is no ntfy server.
-        case 300..<400, 401, 403, 404, 405: return .blocked(reason)
+            return document?["id"]?.string == nil ? .between(answer) : Verdict(outcome: .accepted)
+        // A redirect is never followed: the operator has to name its end.
+        case 300..<400: return .blocked(reason)
+        // The server wants a token, or another one; or it is no ntfy server.
+        case 401, 403, 404, 405:
+            return isSigned || answer.body.isEmpty ? .blocked(reason) : .between(answer)
+        case 400..<500 where author == .between: return .between(answer)
         case 429:
             let code = document?["code"]?.integer
             // Which of its limits it is says only the code.
@@ -29,7 +33,10 @@ enum NtfyAnswer {
             return .deferred(
                 word, .host, after: answer.retryAfter ?? (code == dayIsOver ? dayPause : pause))
         case 408: return .deferred(reason, .device, after: answer.retryAfter)
-        case 400..<500: return .refused(reason, .ownFault)
+        // Whatever ntfy refuses, it says why.
+        case 400..<500:
+            return isSigned
+                ? .refused(reason, .ownFault) : .deferred(reason, .host, after: answer.retryAfter ?? pause)
         // A topic that nobody has subscribed to, where the server insists on that.
         case 507: return .deferred(reason, .device, after: answer.retryAfter)
         case _: return .deferred(reason, .host, after: answer.retryAfter ?? pause)

@@ -180,7 +180,6 @@ package struct NtfyApp: ConfiguredApp {
             "the ntfy server takes no more messages from this account today; it goes on by itself: give its user a tier with more, or use a server of your own"
         case _ where reason.hasPrefix("Ntfy429"):
             "the ntfy server's limit for this account is reached; it goes on by itself: give its user a tier with more, or raise visitor-request-limit-burst there"
-        case OwnReason.webPage.code: stranger
         case "HTTP404", "HTTP405": "this is no ntfy server: is url right?"
         case "HTTP301", "HTTP302", "HTTP303", "HTTP307", "HTTP308":
             "the server redirects, which is never followed: name its final address in url"

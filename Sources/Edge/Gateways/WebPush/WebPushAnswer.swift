@@ -5,6 +5,9 @@ import Relay
 /// Reads the answers of push services (RFC 8030, section 8.4, and what each says beside it).
 ///
 /// A server may be a stranger's: nothing of its text goes to senders or into the log, only words that stand here.
+///
+/// A subscription is dead when its service says so: by a word of its own, by 404 without a body, or by 410 without a page.
+/// A proxy that has lost its server says 404 with a page or a text, and hardly ever 410.
 enum WebPushAnswer {
     /// The subscription was made for another node's key.
     static let otherKey = "OtherVapidKey"
@@ -14,18 +17,17 @@ enum WebPushAnswer {
         "this server lets nobody write to this topic: its operator has to allow it (ntfy access everyone 'up*' write-only)"
 
     static func verdict(_ answer: GatewayAnswer) -> Verdict {
-        switch answer.status {
-        // What a hotspot or a proxy shows in place of the service is a page.
-        case 200..<300 where answer.isPage: return .deferred(.webPage, .host)
-        case 200..<300: return taken(answer)
-        case _: break
+        let words = Words(answer)
+        let author = AnswerAuthor(of: answer, isSigned: words.areTheServices)
+        if (200..<300).contains(answer.status) {
+            // Services answer what they take with any text, or none.
+            return answer.isPage ? .between(answer) : taken(answer)
         }
-        let word = word(answer)
-        let reason = word ?? answer.statusWord
-        if word == otherKey { return Verdict(outcome: .tokenDead(reason: otherKey, since: nil)) }
+        let isGone = answer.status == 410 && !answer.isPage
+        guard author != .between || isGone else { return .between(answer) }
+        let reason = words.word ?? answer.statusWord
+        if words.word == otherKey { return Verdict(outcome: .tokenDead(reason: otherKey, since: nil)) }
         switch answer.status {
-        // A reverse proxy that has lost its server says so with a page, and of all subscriptions.
-        case 404 where answer.isPage, 410 where answer.isPage: return .refused(reason)
         case 404, 410: return Verdict(outcome: .tokenDead(reason: reason, since: nil))
         case 401 where isOfTopic(answer), 403 where isOfTopic(answer): return .blocked(topicForbidden)
         // Key, contact or clock; or the token has just come to its end.
@@ -34,7 +36,6 @@ enum WebPushAnswer {
         case 408, 421: return .deferred(reason, .device, after: answer.retryAfter)
         // Microsoft says 406 for it, where nobody else has a reason to: no form of an answer is asked for.
         case 406, 429: return .throttled(reason, after: answer.retryAfter)
-        case 300..<400, 405: return .refused(reason)
         case 400..<500: return .refused(reason, .ownFault)
         // With a time to wait all wait; without it one notification does, as single ones fail while others pass.
         case _: return .deferred(reason, answer.retryAfter == nil ? .device : .host, after: answer.retryAfter)
@@ -57,22 +58,46 @@ enum WebPushAnswer {
         (try? JSON(answer.body))?["code"]?.integer.map { $0 / 100 == Int64(answer.status) } ?? false
     }
 
-    /// Returns our word for what the body says; `nil` for what nobody knows.
-    private static func word(_ answer: GatewayAnswer) -> String? {
-        if let document = try? JSON(answer.body) {
-            if let reason = document["reason"]?.string { return apple(reason) }
-            // Mozilla's numbers say what the status leaves open.
-            if let number = document["errno"]?.integer, (100...999).contains(number) {
-                return number == 109
-                    && document["message"]?.string?.hasSameBytes(as: mozillasOtherKey) == true
-                    ? otherKey : "Errno\(number)"
+    /// The words of a service's own in an answer.
+    private struct Words {
+        /// Our word for what the body says; `nil` for what nobody knows.
+        var word: String?
+        /// Whether only a push service writes so.
+        var areTheServices = false
+
+        init(_ answer: GatewayAnswer) {
+            if let document = try? JSON(answer.body) {
+                if let reason = document["reason"]?.string {
+                    (word, areTheServices) = (apple(reason), true)
+                } else if let number = document["errno"]?.integer, (100...999).contains(number) {
+                    // Mozilla's numbers say what the status leaves open.
+                    let isOtherKey =
+                        number == 109
+                        && document["message"]?.string?.hasSameBytes(as: mozillasOtherKey) == true
+                    (word, areTheServices) = (isOtherKey ? otherKey : "Errno\(number)", true)
+                } else {
+                    areTheServices = isOfTopic(answer)
+                }
+            } else {
+                let text = String(decoding: answer.body.prefix(1024), as: UTF8.self)
+                word = text.mentions(googlesOtherKey) ? otherKey : nil
+                areTheServices =
+                    answer.isPage
+                    ? googlesTitles.contains { text.mentions("<TITLE>\($0)</TITLE>") }
+                    : googlesTerms.contains { text.mentions($0) }
             }
-            return nil
+            if answer.windowsStatus != nil { areTheServices = true }
         }
-        return String(decoding: answer.body.prefix(1024), as: UTF8.self).mentions(googlesOtherKey)
-            ? otherKey : nil
     }
 
+    /// The terms of Web Push, at least one of which stands in each of Google's plain texts, and in no proxy's.
+    private static let googlesTerms = [
+        "push subscription", "VAPID", "JWT", "authorization header", "crypto-key", "ttl header", "topic",
+    ]
+    /// The titles of the pages that Google's service itself has written in place of a text.
+    private static let googlesTitles = [
+        "NotRegistered", "UnauthorizedRegistration", "InvalidTokenFormat", "MismatchSenderId",
+    ]
     private static let mozillasOtherKey = "VAPID public key mismatch"
     private static let googlesOtherKey =
         "do not correspond to the credentials used to create the subscription"

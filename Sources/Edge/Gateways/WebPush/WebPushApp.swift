@@ -167,7 +167,6 @@ package struct WebPushApp: ConfiguredApp {
             "the subscription was made for another node's key: the phone has to pair again; if many say so, restore vapid-key"
         case WebPushAnswer.topicForbidden: WebPushAnswer.topicAdvice
         case OwnReason.signingFailed.code: "vapid-key cannot sign: restore it from a backup"
-        case OwnReason.webPage.code: stranger
         case "TooManyRequests", "ServiceUnavailable", "InternalServerError": patience
         case _: nil
         }

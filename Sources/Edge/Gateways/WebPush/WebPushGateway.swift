@@ -161,6 +161,8 @@ final class WebPushGateway: LinkedGateway {
                     "advice": "check contact and the clock; was vapid-key replaced?",
                 ])
             return .blocked(word)
+        // Nobody signed it: it may be a proxy before that server.
+        case .renewCredential where answer.body.isEmpty: return .deferred(word, .host)
         // A stranger's server that doesn't like our key or our requests concerns nobody but him.
         case .renewCredential, .ownFault: return .refused(word)
         }
