@@ -59,6 +59,18 @@ public final class OnionbellSender implements AutoCloseable {
     private static final long LONGEST_PAUSE = 60; // seconds between two tries
     private static final long LONGEST_HOLD = 3_600_000; // milliseconds, whatever the node asks for
     private static final SecureRandom RANDOM = new SecureRandom();
+    /** Reasons of a node's close that the same bytes will meet again: of another network, not read, too large. */
+    private static final Set<String> FINAL_REASONS =
+            Set.of("WRONG_NETWORK_ID", "INVALID_DATA_TYPE", "MAX_MSG_SIZE_EXCEEDED");
+
+    /** No other try helps: what waited has failed with this. */
+    public static final class NeverException extends IOException {
+        private static final long serialVersionUID = 1;
+
+        private NeverException(String message) {
+            super(message);
+        }
+    }
 
     /** One notification on its way. Whoever completes or cancels {@code outcome} gives it up. */
     public static final class Sending {
@@ -66,7 +78,10 @@ public final class OnionbellSender implements AutoCloseable {
         public final MobileNotificationRequest request;
         /** The first answer that is not BUSY. STORED: the node will deliver it, or find out why not. */
         public final CompletableFuture<MobileNotificationResponse> first = new CompletableFuture<>();
-        /** DELIVERED, REFUSED, TOKEN_DEAD or EXPIRED. After STORED it may take as long as the push service is away. */
+        /**
+         * DELIVERED, REFUSED, TOKEN_DEAD or EXPIRED. After STORED it may take as long as the push service is away. A
+         * {@link NeverException}: the node's answer will never be another.
+         */
         public final CompletableFuture<MobileNotificationResponse> outcome = new CompletableFuture<>();
         /** The connection that it was written to; the loop changes it. */
         private volatile Connection writtenTo;
@@ -175,7 +190,7 @@ public final class OnionbellSender implements AutoCloseable {
             envelope.setMessageVersion(messageVersion).build().writeDelimitedTo(open.out);
             open.out.flush();
         } catch (IOException error) {
-            lose(open, error.getMessage());
+            lose(open, error);
         }
     }
 
@@ -191,21 +206,24 @@ public final class OnionbellSender implements AutoCloseable {
             daemon(() -> read(open), "onionbell-reader").start();
             all().forEach(this::post);
         } catch (IOException | RuntimeException error) {
-            lose(null, error.getMessage());
+            lose(null, error);
         }
     }
 
     /** @param lost is null if none could be made */
-    private void lose(Connection lost, String why) {
+    private void lose(Connection lost, Exception error) {
         if (lost != connection) return;
         if (lost != null) lost.close();
         connection = null;
+        if (error instanceof NeverException) {
+            all().forEach(sending -> sending.outcome.completeExceptionally(error));
+        }
         failures = lost != null && lost.hasAnswered ? 0 : failures + 1;
         if (waiting.isEmpty()) return;
         long pause = Math.min(LONGEST_PAUSE, 1L << Math.min(failures, 6));
         triesLater = true;
         loop.schedule(this::connect, pause, TimeUnit.SECONDS);
-        report.accept(why + "; the next try in " + pause + " s");
+        report.accept(error.getMessage() + "; the next try in " + pause + " s");
     }
 
     // The reader's: a thread for each connection.
@@ -215,14 +233,17 @@ public final class OnionbellSender implements AutoCloseable {
             while (true) take(open.next(), open);
         } catch (IOException error) {
             boolean isSilent = error instanceof SocketTimeoutException;
-            String why = isSilent ? "no sign of the node for " + SILENCE_TIMEOUT / 1000 + " s" : error.getMessage();
+            IOException why = isSilent
+                    ? new IOException("no sign of the node for " + SILENCE_TIMEOUT / 1000 + " s") : error;
             loop.execute(() -> lose(open, why));
         }
     }
 
     private void take(NetworkEnvelope envelope, Connection from) throws IOException {
         if (envelope.hasCloseConnectionMessage()) {
-            throw new IOException("the node closes: " + printable(envelope.getCloseConnectionMessage().getReason()));
+            String reason = printable(envelope.getCloseConnectionMessage().getReason());
+            throw FINAL_REASONS.contains(reason)
+                    ? new NeverException("the node closes: " + reason) : new IOException("the node closes: " + reason);
         }
         MobileNotificationResponse answer = envelope.getMobileNotificationResponse();
         Sending sending = waiting.get(answer.getRequestUid());
@@ -322,7 +343,9 @@ public final class OnionbellSender implements AutoCloseable {
             send(new byte[] {5, 1, 0, 3, (byte) host.length}, host,
                     new byte[] {(byte) (target.port() >> 8), (byte) target.port()});
             byte[] answer = take(4);
-            if (answer[1] != 0) throw new IOException("tor can't reach the node: " + socksError(answer[1] & 255));
+            int code = answer[1] & 255;
+            if (code == 0xF6) throw new NeverException("the address is misspelt");
+            if (code != 0) throw new IOException("tor can't reach the node: " + socksError(code));
             take(2 + switch (answer[3]) {
                 case 1 -> 4;
                 case 4 -> 16;
@@ -337,7 +360,6 @@ public final class OnionbellSender implements AutoCloseable {
                 case 5 -> "the node is there, but not at this port";
                 case 6, 0xF2, 0xF3, 0xF7 -> "it does not answer";
                 case 0xF4, 0xF5 -> "tor has no invitation to it, or a wrong one";
-                case 0xF6 -> "the address is misspelt";
                 default -> "SOCKS error " + code;
             };
         }
@@ -523,7 +545,8 @@ public final class OnionbellSender implements AutoCloseable {
             System.out.println(sending.first.isDone() ? "STORED, and the node goes on trying" : "no answer");
             return sending.first.isDone() || sending.writtenTo != null && !sending.isHeld ? 3 : 75;
         } catch (ExecutionException error) {
-            throw new IllegalStateException(error); // An answer is never an exception.
+            System.out.println("given up: " + error.getCause().getMessage());
+            return 1;
         }
     }
 

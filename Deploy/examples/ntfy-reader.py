@@ -5,7 +5,7 @@
 
 URL is the mailbox's ntfy address, TOKEN a reader's token. Prints a JSON object for each message. --seen keeps the id of
 the last one: the next call, and each new connection, goes on behind it. --json reads lines in place of the WebSocket that
-aiontfy has. Needs aiontfy and aiohttp-socks from PyPI.
+aiontfy has. Ends with 1 where the node itself refuses the token or the topic: no other try helps. Needs aiontfy and aiohttp-socks from PyPI.
 """
 import argparse
 import asyncio
@@ -18,6 +18,7 @@ import types
 import aiohttp
 from aiohttp_socks import ProxyConnector
 from aiontfy import Event, Ntfy
+from aiontfy.exceptions import NtfyHTTPError, raise_http_error
 
 parser = argparse.ArgumentParser()
 parser.add_argument("url")
@@ -48,11 +49,18 @@ def take(notification):
         keep(last)
 
 
+def named(error):
+    # Not its text: that may have the request's head with the token.
+    return f"{type(error).__name__} {getattr(error, 'status', '')}".strip()
+
+
 async def lines(session):
     # Two keep-alives may be late, as with the app for Android.
     patience = aiohttp.ClientTimeout(total=None, sock_read=77)
     fields = {"Authorization": f"Bearer {token}"}
     async with session.get(f"{server}/{topic}/json", headers=fields, timeout=patience) as answer:
+        if answer.status >= 400 and answer.content_type == "application/json":
+            raise_http_error(**await answer.json())
         answer.raise_for_status()
         async for line in answer.content:
             take(types.SimpleNamespace(**{"title": None, "message": None} | json.loads(line)))
@@ -73,8 +81,13 @@ async def read():
                 else:
                     await Ntfy(server, session, token=token).subscribe([topic], take)
                 reason = "the connection has ended"
+            except NtfyHTTPError as error:
+                # In ntfy's own form: a proxy before a node that is away does not speak so.
+                if error.http in (401, 403, 404):
+                    sys.exit(f"the node refuses: {error}")
+                reason = named(error)
             except Exception as error:  # of aiontfy, and of the proxy library: whatever it is, try again
-                reason = repr(error)
+                reason = named(error)
         print(f"{reason}; trying again", file=sys.stderr, flush=True)
         await asyncio.sleep(1)
 

@@ -15,6 +15,11 @@ PING, CLOSE, REQUEST, RESPONSE = 6, 15, 1001, 1002
 ANSWERS = {1: "stored", 2: "delivered", 3: "refused", 4: "dead token", 5: "expired", 6: "busy"}
 PLATFORMS = {"iOS": 1, "iOSDev": 2, "android": 3}
 LONGEST_FRAME = 65_536
+# Reasons of a node's close that the same bytes will meet again: of another network, not read, too large.
+FINAL_REASONS = {"WRONG_NETWORK_ID", "INVALID_DATA_TYPE", "MAX_MSG_SIZE_EXCEEDED"}
+
+class Never(Exception):
+    """No other try helps."""
 
 # Protobuf: a field is a key (number and wire type) and a value. The messages need numbers (0) and texts (2) only.
 def varint(number):
@@ -73,6 +78,8 @@ class Peer:
         Peer.exactly(stream, 2)
         stream.sendall(b"\5\1\0\3" + bytes([len(host)]) + host.encode() + struct.pack(">H", port))
         answer = Peer.exactly(stream, 10)  # tor always answers with an IPv4 address
+        if answer[1] == 0xF6:
+            raise Never("the address is misspelt")
         if answer[1]:
             raise ConnectionError(f"tor can't reach {host}: SOCKS error {answer[1]:#04x}")
         return stream
@@ -183,7 +190,8 @@ def main():
             while True:
                 envelope = peer.receive()
                 if CLOSE in envelope:
-                    raise ConnectionError(f"closed: {fields(envelope[CLOSE]).get(1, b'').decode()}")
+                    reason = fields(envelope[CLOSE]).get(1, b"").decode(errors="replace")
+                    raise (Never if reason in FINAL_REASONS else ConnectionError)(f"closed: {reason}")
                 answer = fields(envelope.get(RESPONSE, b""))
                 if answer.get(1) != uid.encode():
                     continue
@@ -195,7 +203,10 @@ def main():
                 print(status, answer.get(3, b"").decode(), flush=True)
                 if status != "stored":
                     return 0 if status == "delivered" else 1
-        except OSError as error:
+        except Never as error:
+            print(f"given up: {error}", file=sys.stderr)
+            return 1
+        except (OSError, ValueError) as error:  # the second: what answers there speaks otherwise
             print(f"not yet: {error}", file=sys.stderr)
             time.sleep(min(wait, 30))
     return 3 if handed else 75

@@ -22,14 +22,14 @@ package final class WebSocket: StreamHandler {
     package enum OpeningError: Error, Equatable, CustomStringConvertible {
         case exchange(HTTPExchangeError)
         /// The answer has another status than 101.
-        case refused(status: Int)
+        case refused(NodeRefusal)
         /// The status is 101, but the answer is not to this handshake.
         case notAWebSocket
 
         package var description: String {
             switch self {
             case .exchange(let error): error.description
-            case .refused(let status): "answered with status \(status)"
+            case .refused(let refusal): "answered with status \(refusal.status)"
             case .notAWebSocket: "what answers there is no WebSocket"
             }
         }
@@ -100,7 +100,7 @@ package final class WebSocket: StreamHandler {
             answer.fields["sec-websocket-accept"] == WebSocketHandshake.acceptance(of: key, sha1: Hash.sha1)
         else {
             dialled.stream.close()
-            throw answer.status == 101 ? .notAWebSocket : .refused(status: answer.status)
+            throw answer.status == 101 ? .notAWebSocket : .refused(NodeRefusal(answer))
         }
         return (WebSocket(dialled.stream, isClient: true), rest)
     }

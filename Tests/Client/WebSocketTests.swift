@@ -131,13 +131,21 @@ import Testing
         server.listener.close()
     }
 
+    private static func refused(_ status: Int, _ body: String = "") -> WebSocket.OpeningError {
+        .refused(NodeRefusal(HTTPResponse(status: status, text: body)))
+    }
+
     @EventLoop
     @Test(arguments: [
-        ("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n", WebSocket.OpeningError.refused(status: 200)),
-        ("HTTP/1.1 401 No\r\ncontent-length: 0\r\n\r\n", .refused(status: 401)),
+        ("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n", refused(200)),
+        ("HTTP/1.1 401 No\r\ncontent-length: 0\r\n\r\n", refused(401)),
+        (
+            "HTTP/1.1 401 No\r\ncontent-length: 25\r\n\r\n{\"code\":40101,\"http\":401}",
+            refused(401, #"{"code":40101,"http":401}"#)
+        ),
         ("HTTP/1.1 101 Yes\r\n\r\n", .notAWebSocket),
         ("HTTP/1.1 101 Yes\r\nsec-websocket-accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n", .notAWebSocket),
-        ("garbage\r\n\r\n", .exchange(.notHTTP(.badStartLine))),
+        ("garbage\r\n\r\n", WebSocket.OpeningError.exchange(.notHTTP(.badStartLine))),
     ]) func whoeverDoesNotSpeakItIsTold(answer: String, error: WebSocket.OpeningError) async throws {
         let server = try Server()
         server.response = Array(answer.utf8)

@@ -209,6 +209,21 @@ struct JavaSenderTests {
         await stage.close()
     }
 
+    /// A node of another network says so for ever, and one that cannot read us as well: nobody asks again.
+    @Test(arguments: [PeerClose.wrongNetworkID, .invalidDataType, .messageTooLarge])
+    func aFarewellThatNeverChangesEndsIt(reason: PeerClose) async throws {
+        let peer = try ClosingPeer(saying: reason)
+        let phone = try Phone.new(.android, descriptor: "Pixel").pairingToken.text
+        let result = try await send(
+            phone, to: peer.address, by: .host("127.0.0.1", port: 9), ["--message", "a", "--message", "b"])
+        let word = try #require(reason.word)
+        #expect(result.status == 1 && peer.accepted == 1, "\(result.errors)")
+        #expect(
+            result.output
+                == String(repeating: "given up: the node closes: \(word)\n", count: 2))
+        peer.close()
+    }
+
     @Test func whatIsWrongWithItsInputIsSaidInALine() async throws {
         let phone = try Phone.new(.android, descriptor: "Pixel").pairingToken.text
         let (onion, socks) = (

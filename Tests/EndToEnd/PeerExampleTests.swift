@@ -57,6 +57,16 @@ import Wire
         await stage.close()
     }
 
+    @Test(arguments: [PeerClose.wrongNetworkID, .invalidDataType, .messageTooLarge])
+    func aFarewellThatNeverChangesEndsIt(reason: PeerClose) async throws {
+        let peer = try ClosingPeer(saying: reason)
+        let (exit, lines) = try await send(
+            Phone.new(.android, descriptor: "Pixel").pairingToken.text, to: peer.address,
+            by: .host("127.0.0.1", port: 9))
+        #expect(exit == .exited(1) && peer.accepted == 1, "\(lines)")
+        peer.close()
+    }
+
     @Test func aRefusalIsToldWithItsReason() async throws {
         let stage = try await NodeTests.Stage()
         let (exit, lines) = try await send("android|x|short|x", to: stage.address, by: stage.socks)

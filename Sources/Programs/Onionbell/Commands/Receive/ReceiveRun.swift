@@ -96,10 +96,10 @@ final class ReceiveRun {
                 }
             (socket, unread) = try await WebSocket.open(
                 opening, by: route, deadline: settings.deadline, answerTimeout: ReceiveRun.patience)
-        } catch WebSocket.OpeningError.refused(let status) {
-            // One that was good before may be so again: a proxy can answer for a node that is away.
-            if !hasConnected, (400...404).contains(status) { failure = refusal(status) }
-            return "the node refuses with status \(status)"
+        } catch let error as WebSocket.OpeningError {
+            if error.isFinal(hasConnected: hasConnected) { failure = refusal(error) }
+            guard case .refused(let refusal) = error else { return "\(error)" }
+            return "the node refuses with status \(refusal.status)"
         } catch {
             return "\(error)"
         }
@@ -136,15 +136,19 @@ final class ReceiveRun {
             fields: token.isEmpty ? [] : [("Authorization", "Bearer \(token)")])
     }
 
-    private func refusal(_ status: Int) -> Int32 {
-        switch status {
-        case 401: fail("the mailbox does not know this reader's token, or was removed", status: 1).rawValue
-        case 403:
-            fail("there is no such mailbox, or this reader's token is for another one", status: 1).rawValue
-        case _:
-            fail("the node refuses with status \(status): is this a mailbox's ntfy address?", status: 1)
-                .rawValue
-        }
+    private func refusal(_ error: WebSocket.OpeningError) -> Int32 {
+        let words =
+            switch error {
+            case .refused(let refusal):
+                switch refusal.status {
+                case 401: "the mailbox does not know this reader's token, or was removed"
+                case 403: "there is no such mailbox, or this reader's token is for another one"
+                case let status:
+                    "the node refuses with status \(status): is this a mailbox's ntfy address?"
+                }
+            case .notAWebSocket, .exchange: "\(error): is this a mailbox's ntfy address?"
+            }
+        return fail(words, status: 1).rawValue
     }
 
     // MARK: Messages

@@ -32,6 +32,7 @@ final class BisqAgentRun {
     private var agent: ReplyAgent
     private let attempts = AttemptLoop()
     private var isBusy = false
+    private var hasConnected = false
 
     /// Seconds: less than proxies wait for an answer.
     private static let wait = 50
@@ -59,6 +60,7 @@ final class BisqAgentRun {
                 let replies = try await line.replies(
                     by: inward, acknowledging: acknowledged, waiting: wait)
                 attempts.tell("connected")
+                hasConnected = true
                 if replies.isEmpty {
                     if settings.isOnce { break }
                     // Others wait at this channel too, or the node stops.
@@ -72,8 +74,9 @@ final class BisqAgentRun {
                 acknowledged = replies.last?.number ?? acknowledged
                 wait = settings.isOnce ? 0 : BisqAgentRun.wait
             } catch {
-                if settings.isOnce || error.isFinal {
-                    status = fail(error, status: error.isFinal ? 1 : 69).rawValue
+                let isFinal = error.isFinal(hasConnected: hasConnected)
+                if settings.isOnce || isFinal {
+                    status = fail(error, status: isFinal ? 1 : 69).rawValue
                     break
                 }
                 attempts.tell("\(error); trying again")

@@ -11,22 +11,31 @@ final class ReplyLine {
         case notReached(String)
         /// The node did not answer, and may have done what it was asked for.
         case unanswered(String)
-        case refused(status: Int)
+        case refused(NodeRefusal)
 
         var description: String {
             switch self {
             case .notReached(let words), .unanswered(let words): words
-            case .refused(401): "the node has no mailbox of this pairing token"
-            case .refused(404):
-                "nothing holds replies there: is this the ntfy address of a node, of a version that does?"
-            case .refused(507): "as many replies wait at the node as may"
-            case .refused(let status): "the node refuses with status \(status)"
+            case .refused(let refusal):
+                switch refusal.status {
+                case 401: "the node has no mailbox of this pairing token"
+                case 404:
+                    "nothing holds replies there: is this the ntfy address of a node, of a version that does?"
+                case 507: "as many replies wait at the node as may"
+                case let status: "the node refuses with status \(status)"
+                }
             }
         }
 
         /// Whether no other try helps.
-        var isFinal: Bool {
-            if case .refused(let status) = self { [400, 401, 404, 413].contains(status) } else { false }
+        ///
+        /// - Parameter hasConnected: Whether the node was reached before.
+        func isFinal(hasConnected: Bool) -> Bool {
+            if case .refused(let refusal) = self {
+                refusal.isFinal(hasConnected: hasConnected)
+            } else {
+                false
+            }
         }
     }
 
@@ -85,7 +94,7 @@ final class ReplyLine {
         } catch {
             throw .notReached("\(error)")
         }
-        guard answer.status == 200 else { throw .refused(status: answer.status) }
+        guard answer.status == 200 else { throw .refused(NodeRefusal(answer)) }
         return answer
     }
 }

@@ -71,7 +71,7 @@ final class ReplyRun {
             } catch {
                 // The same bytes again: the node holds them once.
                 if case .unanswered = error { mayBeTaken = true }
-                guard !error.isFinal, EventLoop.now < end else {
+                guard !error.isFinal(hasConnected: false), EventLoop.now < end else {
                     if mayBeTaken { return fail(error, status: 3).rawValue }
                     if case .notReached = error { return fail(error, status: 69).rawValue }
                     return fail(error, status: 1).rawValue
