@@ -124,7 +124,7 @@ private struct World {
                 .blocked(reason: "HTTP302")
             ),
             (.answer(status: 404), .blocked(reason: "HTTP404")),
-            (.answer(status: 415), .blocked(reason: "HTTP415")),
+            (.answer(status: 415), deferred("HTTP415", .host, after: .seconds(300))),
             (.answer(status: 429), deferred("HTTP429", .app, after: .seconds(10))),
             (
                 .answer(status: 503, fields: ["retry-after": "7"]),

@@ -52,6 +52,8 @@ import Vectors
             let request = RelayRequest(sample, sample.bisq, on: platform, form: .bisq1, below: "/")
             #expect(request.method == "GET" && request.body.isEmpty)
             #expect(request.target == vector.path_and_query, "\(vector.name)")
+            // A newer relay of Bisq's consumes JSON, whatever the method is.
+            #expect(request.head(authority: "x.onion")["content-type"] == "application/json")
             count += 1
         }
         #expect(count >= 3)

@@ -169,6 +169,8 @@ enum RelayAnswer: Equatable {
         case 503: return .later(reason: reason, .host, after: answer.retryAfter ?? pause)
         // A proxy before a relay that doesn't run, or that has broken off having it (nginx, `ngx_http_upstream.c`).
         case 502: return .unclear(reason: reason, after: answer.retryAfter ?? pause)
+        // The relay wants another form than this program has: no setting mends that, another relay or version may.
+        case 415: return .later(reason: reason, .host, after: answer.retryAfter ?? faultPause)
         case 508: return .setup(reason: Reason.loop.code)
         case 500..<600: return .unclear(reason: reason, after: answer.retryAfter)
         case _: return .setup(reason: answer.statusWord)

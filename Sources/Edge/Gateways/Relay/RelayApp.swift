@@ -136,7 +136,9 @@ package struct RelayApp: ConfiguredApp {
             "the other side redirects, which is never followed: name its final address in url"
         case "HTTP401", "HTTP403", "HTTP407":
             "the other side wants to know who asks: it is no relay for everybody"
-        case "HTTP404", "HTTP405", "HTTP415":
+        case "HTTP415":
+            "the relay takes requests in another form than this version of the node sends: look for a newer version, or name another relay"
+        case "HTTP404", "HTTP405":
             "the other side does not know this form of request: is url right, and is form the one it serves?"
         case RelayGateway.wrongNetwork:
             "the other node is of another network of Bisq's: set network at the app to its onion.network"

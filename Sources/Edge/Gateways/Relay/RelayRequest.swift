@@ -92,7 +92,8 @@ struct RelayRequest: Equatable {
 
     func head(authority: String) -> HTTP2Headers {
         var head = HTTP2Headers(method: method, authority: authority, path: target)
-        if !body.isEmpty { head.add("content-type", "application/json") }
+        // Also with GET, which has no body: a newer relay of Bisq's takes no request without a type.
+        if !method.isEmpty { head.add("content-type", "application/json") }
         head.add("onionbell-hops", String(RelayRequest.hops))
         return head
     }
