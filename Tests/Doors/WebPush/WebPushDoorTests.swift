@@ -39,6 +39,19 @@ import Testing
         await world.end()
     }
 
+    /// Mastodon deletes a subscription for good at 404: an endpoint made of a base address with a slash at its end is the
+    /// same endpoint.
+    @Test func doubledSlashesLeadToTheSameEndpoint() async throws {
+        let world = try await RelayWorld()
+        let client = try await world.client()
+        for path in [
+            "//relay-to/production/\(token)/x", "/relay-to//production/\(token)/x", "//push/\(token)/x",
+        ] {
+            #expect(await client.ask(push(path: path))?.status == 201, "\(path)")
+        }
+        await world.end()
+    }
+
     @Test func aDeadDeviceIsGoneAtOnceAndFromThenOn() async throws {
         let world = try await RelayWorld { $0.webPush.outcomeDeadline = .seconds(30) }
         world.apple.faults = FaultScript([
