@@ -14,6 +14,8 @@ struct NodeStore {
     let dispatcher: Dispatcher
     let phoneBook: StoreWatch<PhoneBook>
     let log: Logger
+    /// Whether a node was here before, and its store was gone or empty at this start.
+    let wasMadeAnew: Bool
 
     /// The part of the 9.5 seconds of a stop that deliveries may take; tor and the management endpoint have the rest.
     private static let longestDelivery: Duration = .seconds(8)
@@ -27,7 +29,8 @@ struct NodeStore {
         onPhones: @escaping @EventLoop () -> Void, onTaken: @escaping @EventLoop (String) -> Void
     ) async throws(NodeError) {
         let place = try settings.store()
-        if let path = place.file, state.hasLostOutbox {
+        wasMadeAnew = place.file != nil && state.hasLostOutbox
+        if let path = place.file, wasMadeAnew {
             log.warning("outbox.made_anew", metadata: ["path": "\(path)"])
         }
         let key = try state.digestKey()

@@ -34,9 +34,31 @@ package struct StateDirectory: ~Copyable {
     package static func consoleOnionKey(in path: String) -> String { path + "/console-onion-key" }
     package static func consoleClients(in path: String) -> String { path + "/console-clients" }
 
-    /// A node was here before, and its file is gone: what waited in it is lost.
-    var hasLostOutbox: Bool {
-        access(history, F_OK) == 0 && access(outbox, F_OK) != 0 && access(outbox + ".saved", F_OK) != 0
+    /// Whether a node was here before, and its store is gone, or an empty one lies there: what waited in it is lost.
+    var hasLostOutbox: Bool { StateDirectory.hasLostOutbox(in: path) }
+
+    /// Returns the same, for commands beside a node that is stopped.
+    package static func hasLostOutbox(in path: String) -> Bool {
+        let outbox = outbox(in: path)
+        guard access(outbox + ".saved", F_OK) != 0 else { return false }
+        guard access(outbox, F_OK) == 0 else { return access(path + "/history", F_OK) == 0 }
+        return isEmptyStore(outbox)
+            && (access(path + "/history", F_OK) == 0 || access(onionKey(in: path), F_OK) == 0)
+    }
+
+    /// Whether a file of SQLite's has no store of any version in it, nor in its journal.
+    private static func isEmptyStore(_ path: String) -> Bool {
+        var journal = stat()
+        if stat(path + "-wal", &journal) == 0, journal.st_size > 0 { return false }
+        let number = open(path, O_RDONLY | O_CLOEXEC)
+        guard number >= 0 else { return false }
+        let file = Descriptor(owning: number)
+        // The file's header has its version at byte 60 ("Database File Format", section 1.3).
+        var header = [UInt8](repeating: 0, count: 64)
+        let count = pread(file.number, &header, header.count, 0)
+        return count == 0
+            || count == header.count && header.starts(with: "SQLite format 3\0".utf8)
+                && header.suffix(4).allSatisfy { $0 == 0 }
     }
 
     /// The names of all files and directories in it that the node needs again after a start.

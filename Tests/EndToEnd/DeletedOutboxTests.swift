@@ -106,4 +106,17 @@ import Wire
         #expect(stage.node.lines.contains { $0.contains("outbox.made_anew") })
         await stage.close()
     }
+
+    @Test func aStartThatFindsAnEmptyFileSaysSo() async throws {
+        let stage = try await stage()
+        await stage.node.stop()
+        let path = stage.world.state + "/outbox.sqlite"
+        for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + suffix) }
+        try Data().write(to: URL(filePath: path))
+        try await stage.start()
+        await stage.logged("outbox.made_anew")
+        let check = try stage.health()["checks"]?["outbox"]
+        #expect(check?["ok"]?.bool == true && check?["state"]?.string?.contains("gone or empty") == true)
+        await stage.close()
+    }
 }

@@ -1,4 +1,5 @@
 import Clocks
+import Encodings
 import Figures
 import Foundation
 import Testing
@@ -34,6 +35,20 @@ import Testing
         report.checks.append(Check(kind, level: .failing, state: "x", advice: "y"))
         report.checks.removeAll { $0.kind == kind && $0.level == .ok }
         #expect(report.verdict.sentence == sentence)
+    }
+
+    /// A store that was gone or empty at the start stops nothing, and is said for a day.
+    @Test func aLostStoreIsSaidForADay() {
+        var report = Sample.good
+        report.outbox.wasMadeAnew = true
+        report.process.startedAt = UnixTime(milliseconds: report.now.milliseconds - 86_399_000)
+        #expect(check(.outbox, of: report)?.level == .warning)
+        #expect(check(.outbox, of: report)?.advice?.contains("put it back") == true)
+        report.process.startedAt = UnixTime(milliseconds: report.now.milliseconds - 86_400_000)
+        #expect(check(.outbox, of: report)?.level == .ok)
+        report.process.startedAt = UnixTime(milliseconds: report.now.milliseconds - 1_000)
+        report.outbox.fault = "x"
+        #expect(check(.outbox, of: report)?.level == .failing)
     }
 
     /// Each has a heading, a headline for either level, and an article that there is.

@@ -117,7 +117,7 @@ extension Report {
             Double(outbox.waiting) / Double(max(1, outbox.waitingLimit)),
             Double(outbox.waitingBytes) / Double(max(1, outbox.waitingBytesLimit)))
         guard part >= Report.fullWarning else {
-            return .ok(.outbox, "works; \(waits)")
+            return lossCheck(waits) ?? .ok(.outbox, "works; \(waits)")
         }
         guard part < 1 else {
             return Check(

@@ -73,6 +73,8 @@ package struct Report: Equatable, Sendable {
         package var deadTokens = 0
         /// Bytes that the node's user may still write on the disk of the outbox; `nil`: not known.
         package var diskAvailable: Int?
+        /// Whether a node was here before, and its store was gone or empty at this start.
+        package var wasMadeAnew = false
         /// The time for which the disk of the outbox has not answered; `nil`: it answers.
         package var diskSilence: Duration?
 

@@ -63,6 +63,7 @@ extension RelayNode {
         outbox.advice = dispatcher.outboxFault?.advice ?? ""
         outbox.commits = dispatcher.commitFigures
         outbox.deadTokens = dispatcher.deadTokens
+        outbox.wasMadeAnew = store.wasMadeAnew
         return outbox
     }
 

@@ -177,6 +177,9 @@ final class Doctor {
         guard let owner = FileFacts(path)?.owner, statvfs(path, &system) == 0 else { return }
         let foreign = StateDirectory.names.filter { (FileFacts("\(path)/\($0)")?.owner ?? owner) != owner }
         tell(Judgement.state(path, isReadOnly: system.f_flag & UInt(ST_RDONLY) != 0, foreign: foreign))
+        if settings.storage.url.isEmpty, node == nil, StateDirectory.hasLostOutbox(in: path) {
+            tell(Judgement.lostOutbox(StateDirectory.outbox(in: path)))
+        }
     }
 
     // MARK: The node itself

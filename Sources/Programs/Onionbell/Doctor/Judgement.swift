@@ -42,6 +42,12 @@ enum Judgement {
         return .pass("state", "\(path) belongs to the node")
     }
 
+    static func lostOutbox(_ path: String) -> Finding {
+        .warn(
+            "state", "a node was here before, and \(path) is gone or empty: what waited in it is lost",
+            "if somebody has moved it, put it back with its -wal before the node starts")
+    }
+
     static func size(_ bytes: Int64) -> String {
         bytes < 10 << 30 ? "\(bytes >> 20) MiB" : "\(bytes >> 30) GiB"
     }
