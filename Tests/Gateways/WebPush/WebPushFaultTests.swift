@@ -115,10 +115,21 @@ import Vectors
         world.server.faults = FaultScript([
             FaultRule(.text(status: 403, #"{"code":40301,"http":403,"error":"forbidden"}"#))
         ])
-        let outcome = await world.gateway.deliver(webPush(to: try world.browser()))
         let word = WebPushAnswer.topicForbidden
+        let alone = Outcome.deferred(
+            Deferral(reason: word, scope: .device, retryAfter: RefusedPhones.pause))
+        // One phone's topic is not the server's.
+        for _ in 0..<2 {
+            let browser = try world.browser()
+            for id in 1...2 as ClosedRange<UInt64> {
+                let outcome = await world.gateway.deliver(webPush(to: browser, id: id))
+                #expect(outcome == (isNamed ? alone : .refused(reason: word)))
+            }
+        }
+        let outcome = await world.gateway.deliver(webPush(to: try world.browser()))
         #expect(outcome == (isNamed ? .blocked(reason: word) : .refused(reason: word)))
-        #expect(lines.texts == (isNamed ? ["gateway.topic_forbidden -"] : []))
+        #expect(
+            lines.texts == Array(repeating: "gateway.topic_forbidden -", count: isNamed ? 5 : 0))
         world.end()
     }
 

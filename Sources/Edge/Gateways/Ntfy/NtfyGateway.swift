@@ -45,9 +45,12 @@ final class NtfyGateway: LinkedGateway {
     private let show: NtfyApp.Show
     private var login: Login?
     @exclusivity(unchecked) private var refusals = LoneRefusals()
+    @exclusivity(unchecked) private var refusedPhones = RefusedPhones()
     private let later = Later()
+    private let log: Logger
 
     init(_ settings: Settings, log: Logger) throws(GatewaySetupError) {
+        self.log = log
         url = settings.url
         show = settings.show
         login = settings.login
@@ -66,6 +69,7 @@ final class NtfyGateway: LinkedGateway {
         link.use(url.isSecure ? try settings.trust.context() : nil)
         login = settings.login
         refusals = LoneRefusals()
+        refusedPhones = RefusedPhones()
     }
 
     func start() { link.start() }
@@ -94,10 +98,19 @@ final class NtfyGateway: LinkedGateway {
         _ notification: Notification
     ) -> Verdict {
         let verdict = NtfyAnswer.verdict(answer)
-        if verdict.outcome == .accepted { refusals.accepted() }
-        if answer.status == 403, login != nil, refusals.noteRefusal(at: EventLoop.now) {
+        if verdict.outcome == .accepted {
+            refusals.accepted()
+            refusedPhones.accepted()
+        }
+        // About a topic, where 401 is about the login (ntfy, `server/errors.go`).
+        guard answer.status == 403, case .blocked = verdict.outcome else { return verdict }
+        if login != nil, refusals.noteRefusal(at: EventLoop.now) {
             return .deferred(answer.statusWord, .device, after: LoneRefusals.pause)
         }
-        return verdict
+        guard !refusedPhones.refused(notification.deviceToken) else { return verdict }
+        log.warning(
+            "gateway.topic_forbidden",
+            metadata: ["host": "\(link.name)", "advice": "\(NtfyApp.advice(for: answer.statusWord) ?? "")"])
+        return .deferred(answer.statusWord, .device, after: RefusedPhones.pause)
     }
 }

@@ -24,6 +24,7 @@ final class WebPushGateway: LinkedGateway {
     private var failure: OwnReason?
     /// Whether the server has said that it keeps notifications for a shorter time than they live.
     private var keepsBriefly = false
+    @exclusivity(unchecked) private var refusedPhones = RefusedPhones()
     static let suspicious = [WebPushAnswer.otherKey]
     static var nobody: DeviceToken { WebPushSubscription.nobody }
 
@@ -135,7 +136,10 @@ final class WebPushGateway: LinkedGateway {
         _ notification: Notification
     ) -> Verdict {
         let verdict = WebPushAnswer.verdict(answer)
-        if verdict.outcome == .accepted { absence.hasDelivered = true }
+        if verdict.outcome == .accepted {
+            absence.hasDelivered = true
+            refusedPhones.accepted()
+        }
         let word = verdict.outcome.word ?? answer.statusWord
         switch verdict.outcome {
         // It may be the node that has another key than before: no phone is forgotten for that.
@@ -145,6 +149,9 @@ final class WebPushGateway: LinkedGateway {
             log.warning(
                 "gateway.topic_forbidden",
                 metadata: ["host": "\(link.name)", "advice": "\(WebPushAnswer.topicAdvice)"])
+            guard refusedPhones.refused(notification.deviceToken) else {
+                return .deferred(word, .device, after: RefusedPhones.pause)
+            }
         case .accepted, .kept, .deferred, .tokenDead, .refused: break
         }
         switch verdict.consequence {
