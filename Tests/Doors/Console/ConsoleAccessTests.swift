@@ -160,6 +160,39 @@ import Testing
         #expect(change(good + [("sec-fetch-site", "cross-site")]) == nil)
     }
 
+    /// A link is copied as a whole, with blanks around it, or out of a mail that has broken it.
+    @Test func aPastedLinkHasItsSecretTakenOut() {
+        let secret = "aB3-_xyz0123456789"
+        for text in [
+            secret, " \(secret)\n", "http://127.0.0.1:9480/#enter=\(secret)",
+            "https://node.example.org/#enter=\(secret) ",
+            "http://127.0.0.1:9480/#en\r\nter=aB3-_xyz\r\n0123456789",
+        ] {
+            #expect(ConsoleDoor.secret(inLink: text) == secret, "\(text)")
+        }
+        #expect(ConsoleDoor.secret(inLink: "") == "")
+        let long = String(repeating: "#enter=", count: 100)
+        #expect(ConsoleDoor.secret(inLink: long) == long)
+    }
+
+    /// Proxies hand on the port that `https` has anyway, people write a dot at the end, and names have no case.
+    @Test func ourNameHasOneSpelling() {
+        for host in [
+            "node.example.org:443", "NODE.Example.org", "node.example.org.", "Node.example.org.:443",
+        ] {
+            for origin in ["https://node.example.org", "https://\(host)"] {
+                #expect(
+                    change(host: host, good("origin", origin)) == "https://node.example.org",
+                    "\(host) \(origin)")
+            }
+        }
+        #expect(change(host: "LocalHost:9480", good("origin", "http://localhost:9480")) != nil)
+        // The port of another scheme is another port.
+        for host in ["node.example.org:80", "node.example.org..", "node.example.org:443:443", ":443", "."] {
+            #expect(change(host: host, good("origin", "https://node.example.org")) == nil, "\(host)")
+        }
+    }
+
     @Test func noOtherNameIsOurs() {
         for host in [
             "evil.example", "evil.example:9480", "127.0.0.1", "127.0.0.1:9481", "127.0.0.1:9480.evil.example",

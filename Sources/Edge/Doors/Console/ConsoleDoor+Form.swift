@@ -7,6 +7,21 @@ import Reactor
 extension ConsoleDoor {
     static let formPath = "/enter"
 
+    /// Returns the secret of a link, of which people paste the whole, or what a mail has broken into lines.
+    nonisolated static func secret(inLink text: String) -> String {
+        guard text.utf8.count <= longestLink else { return text }
+        let bytes = text.utf8.filter { $0 > 0x20 }
+        let marker = Array("#enter=".utf8)
+        var start = 0
+        for end in bytes.indices where bytes[...end].suffix(marker.count).elementsEqual(marker) {
+            start = end + 1
+        }
+        return String(decoding: bytes[start...], as: UTF8.self)
+    }
+
+    /// Bytes of the longest link: an origin, and what stands behind it.
+    private nonisolated static let longestLink = 600
+
     func enterByForm(
         _ request: HTTPRequest, _ respond: @escaping @EventLoop (HTTPResponse) -> Void
     ) {

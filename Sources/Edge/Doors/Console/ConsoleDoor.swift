@@ -149,7 +149,8 @@ package final class ConsoleDoor {
             return respond(
                 HTTPResponse(status: 400, fault: "bad_request", "give a link's secret or a passphrase"))
         }
-        let (text, isLink) = body
+        let isLink = body.1
+        let text = isLink ? ConsoleDoor.secret(inLink: body.0) : body.0
         guard text.utf8.count <= ConsoleAccess.passphraseLengths.upperBound else {
             return respond(refusal)
         }

@@ -17,16 +17,41 @@ struct ConsoleRules {
     /// Whether the request names one of our names.
     func isForUs(_ request: HTTPRequest) -> Bool {
         guard let host = request.fields["host"] else { return false }
-        return origins.contains { Self.host(of: $0) == host }
+        return origins.contains { Self.host(of: $0) == Self.oneSpelling(of: host, for: $0) }
     }
+
+    /// Returns a host in the one spelling that ``origins`` have: lower case, no dot at the end, no port that the scheme has
+    /// anyway.
+    private static func oneSpelling(of host: String, for origin: String) -> Substring {
+        guard host.utf8.count <= longestHost else { return "" }
+        var bytes = host.utf8.map(ASCII.lowercased)[...]
+        let port = origin.hasPrefix("https:") ? ":443" : ":80"
+        if bytes.count > port.utf8.count, bytes.suffix(port.utf8.count).elementsEqual(port.utf8) {
+            bytes.removeLast(port.utf8.count)
+        }
+        let colon = bytes.lastIndex(of: UInt8(ascii: ":")) ?? bytes.endIndex
+        if colon > bytes.startIndex, bytes[colon - 1] == UInt8(ascii: ".") { bytes.remove(at: colon - 1) }
+        return Substring(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Whether a browser means that origin of ours: its host may be spelled otherwise, as with a dot at the end.
+    private static func isOrigin(_ named: String, _ own: String) -> Bool {
+        let scheme = own.utf8.count - host(of: own).utf8.count
+        guard named.utf8.prefix(scheme).elementsEqual(own.utf8.prefix(scheme)) else { return false }
+        return oneSpelling(of: String(Substring(named.utf8.dropFirst(scheme))), for: own) == host(of: own)
+    }
+
+    /// Bytes of the longest name of a host, with its port.
+    private static let longestHost = 262
 
     /// Returns the origin of a change, if it may be done; `nil`: a page from elsewhere asks for it, or no
     /// browser at all.
     func origin(ofChange request: HTTPRequest) -> String? {
         guard mayRead(request), request.fields[Self.field] == "1",
-            let host = request.fields["host"], let origin = request.fields["origin"],
-            Self.isOnly(origin, of: "origin", in: request),
-            origins.contains(origin), Self.host(of: origin) == host
+            let host = request.fields["host"], let named = request.fields["origin"],
+            Self.isOnly(named, of: "origin", in: request),
+            let origin = origins.first(where: { Self.isOrigin(named, $0) }),
+            Self.host(of: origin) == Self.oneSpelling(of: host, for: origin)
         else { return nil }
         guard !request.body.isEmpty else { return origin }
         return request.fields["content-type"] == "application/json" ? origin : nil
@@ -38,10 +63,10 @@ struct ConsoleRules {
         guard mayRead(request), let host = request.fields["host"], let origin = request.fields["origin"],
             Self.isOnly(origin, of: "origin", in: request),
             request.fields["content-type"] == "application/x-www-form-urlencoded",
-            let own = origins.first(where: { Self.host(of: $0) == host })
+            let own = origins.first(where: { Self.host(of: $0) == Self.oneSpelling(of: host, for: $0) })
         else { return nil }
         let isOurs = origin == "null" && request.fields["sec-fetch-site"] == "same-origin"
-        return isOurs || origin == own ? own : nil
+        return isOurs || Self.isOrigin(origin, own) ? own : nil
     }
 
     /// Whether the page that asks, if it is one, is ours: browsers say so, and let no page say it.
