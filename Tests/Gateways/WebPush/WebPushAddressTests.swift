@@ -148,12 +148,19 @@ import Vectors
             let cut = String(text.prefix(index)) + text.dropFirst(index + 1)
             #expect(WebPushSubscription(cut)?.text ?? cut == cut, "one text")
         }
-        let long = "wp1:a.io:2F" + String(repeating: "x", count: 1280 - 11 - 68) + text.suffix(68)
-        #expect(long.utf8.count == 1280 && WebPushSubscription(long) == nil)
-        #expect(
-            WebPushSubscription("wp1:a.io:2F" + String(repeating: "x", count: 987) + text.suffix(68)) != nil)
-        #expect(
-            WebPushSubscription("wp1:a.io:2F" + String(repeating: "x", count: 988) + text.suffix(68)) == nil)
+        // Whatever bytes a path of the longest endpoint is made of: `https://a.io/` is 13 of 1,024.
+        for byte in ["x", ":252F", ":2F", ":3D", ":2B"] {
+            let bytes = byte == ":252F" ? 3 : 1
+            func long(_ count: Int) -> String {
+                let path =
+                    String(repeating: byte, count: count / bytes)
+                    + String(repeating: "x", count: count % bytes)
+                return "wp1:a.io:2F" + path + text.suffix(68)
+            }
+            #expect(WebPushSubscription(long(1011))?.text == long(1011), "\(byte)")
+            #expect(service.target(long(1011), on: .android) != nil, "\(byte)")
+            #expect(WebPushSubscription(long(1012)) == nil, "\(byte)")
+        }
     }
 
     @Test func keysAreTakenAsBrowsersGiveThem() throws {

@@ -18,9 +18,9 @@ struct PushEndpoint: Equatable, Sendable {
     /// of one network.
     let isUnusual: Bool
 
-    /// Bytes of the whole at most, with `https://`: what UnifiedPush allows a server (UnifiedPush/specifications,
-    /// `server.md`).
-    static let longest = 1000
+    /// Bytes of the whole at most, with `https://`: more than UnifiedPush allows a server, 1,000
+    /// (UnifiedPush/specifications, `server.md`).
+    static let longest = 1024
     static let scheme = "https://"
 
     /// Reads an endpoint from the text behind `https://`.

@@ -17,10 +17,10 @@ struct WebPushSubscription: Equatable, Sendable {
     let secret: [UInt8]
 
     static let prefix = "wp1:"
-    /// The length of the longest text: an endpoint's with its keys, where a tenth of its characters are none
-    /// that Bisq takes.
-    static let longest = 1280
     private static let keyCharacters = 66
+    /// The length of the longest text: the longest endpoint's, of which each byte may be written as three, with its keys.
+    static let longest =
+        prefix.utf8.count + 3 * (PushEndpoint.longest - PushEndpoint.scheme.utf8.count) + 2 + keyCharacters
 
     /// A path that Mozilla has given to nobody; the keys are the curve's own point and zeros.
     static let nobody = DeviceToken(
