@@ -24,7 +24,11 @@ package struct PostgreSQLAddress: Equatable, Sendable {
         var fault: UnsafeMutablePointer<CChar>?
         guard let options = libpq.conninfoParse(url, &fault) else {
             defer { libpq.freemem(fault) }
-            throw PostgreSQLError(message: PostgreSQLAddress.withoutValues(LibPQ.text(fault)))
+            let words = PostgreSQLAddress.withoutValues(LibPQ.text(fault))
+            let isUnknown = words.hasPrefix("invalid URI query parameter")
+            let name = isUnknown ? unknownParameter(known: PostgreSQLAddress.names(libpq)) : nil
+            throw PostgreSQLError(
+                message: name.map { "\(words): libpq has no parameter \($0); leave it out" } ?? words)
         }
         defer { libpq.conninfoFree(options) }
         var parameters: [(name: String, value: String)] = []
@@ -38,6 +42,10 @@ package struct PostgreSQLAddress: Equatable, Sendable {
         guard !parameters.contains(where: { $0.name == "password" || PostgreSQLAddress.isAstray($0) }) else {
             throw PostgreSQLError(message: "a password in the address: put it into storage.password_file")
         }
+        for (name, known) in PostgreSQLAddress.words
+        where parameters.contains(where: { $0.name == name && !known.contains($0.value) }) {
+            throw PostgreSQLError(message: "\(name) must be one of \(known.joined(separator: ", "))")
+        }
         if let password { parameters.append(("password", String(decoding: password, as: UTF8.self))) }
         // Without a host, libpq takes it from a service's file or the environment.
         let hosts = parameters.filter { ["host", "hostaddr"].contains($0.name) }
@@ -50,6 +58,46 @@ package struct PostgreSQLAddress: Equatable, Sendable {
             parameters.append((name, value))
         }
         return parameters
+    }
+
+    /// The values of parameters that libpq looks at only when it connects.
+    private static let words: [(name: String, known: [String])] = [
+        ("sslmode", ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"]),
+        ("gssencmode", ["disable", "prefer", "require"]),
+        ("channel_binding", ["disable", "prefer", "require"]),
+        (
+            "target_session_attrs",
+            ["any", "read-write", "read-only", "primary", "standby", "prefer-standby"]
+        ),
+    ]
+
+    /// Returns the names of all parameters that libpq knows.
+    private static func names(_ libpq: onionbell_libpq) -> [String] {
+        guard let options = libpq.conninfoParse("postgresql:///", nil) else { return [] }
+        defer { libpq.conninfoFree(options) }
+        var names = ["ssl"]
+        var option = options
+        while let keyword = option.pointee.keyword {
+            names.append(String(cString: keyword))
+            option += 1
+        }
+        return names
+    }
+
+    /// Returns the first parameter of the address that libpq does not know; `nil`: there is none that could not be a part of
+    /// a password with a question mark.
+    private func unknownParameter(known: [String]) -> String? {
+        guard let mark = url.utf8.firstIndex(of: UInt8(ascii: "?")) else { return nil }
+        let query = url.utf8[url.utf8.index(after: mark)...]
+        guard !query.contains(UInt8(ascii: "@")) else { return nil }
+        for parameter in query.split(separator: UInt8(ascii: "&")) {
+            let name = String(Substring(parameter.prefix { $0 != UInt8(ascii: "=") }))
+            guard name.utf8.count <= 40, name.utf8.allSatisfy({ (97...122).contains($0) || $0 == 95 }) else {
+                return nil
+            }
+            if !known.contains(name) { return name }
+        }
+        return nil
     }
 
     /// Returns libpq's words without their end: the part of the address that it could not read, which may be

@@ -142,4 +142,25 @@ import Vectors
             #expect(!"\(error)".contains("Xq7") && error.message.count > 10)
         }
     }
+
+    /// Addresses of other programs have parameters of their own; a value that libpq looks at only when it connects is
+    /// looked at before.
+    @Test(arguments: [
+        ("postgresql://a@db.example/b?pgbouncer=true", "no parameter pgbouncer"),
+        ("postgresql://a@db.example/b?sslmode=require&schema=public", "no parameter schema"),
+        ("postgresql://a@db.example/b?sslmode=no-verify", "sslmode must be one of disable, allow"),
+        ("postgresql:///b?host=/run&target_session_attrs=master", "target_session_attrs must be one of any"),
+    ])
+    func whatIsWrongInAnAddressIsNamed(_ url: String, words: String) {
+        let fault = #expect(throws: PostgreSQLError.self) { try PostgreSQLAddress(url: url).parameters() }
+        #expect(fault?.message.contains(words) == true, "\(fault?.message ?? "")")
+    }
+
+    /// A password with a question mark in it looks like a parameter.
+    @Test func aPartOfAPasswordIsNotNamed() {
+        let fault = #expect(throws: PostgreSQLError.self) {
+            try PostgreSQLAddress(url: "postgresql://u:pass?secret=x@localhost/b").parameters()
+        }
+        #expect(fault?.message.contains("secret") == false)
+    }
 }
