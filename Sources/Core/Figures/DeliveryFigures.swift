@@ -46,6 +46,8 @@ package struct LaneFigures: Equatable, Sendable {
     package var attempts = 0
     /// Attempts that have to be repeated, by reason.
     package var deferred = WordCounts()
+    /// The reason of the newest of them; `nil`: none yet.
+    package var lastDeferral: String?
     /// The time from the submission to the gateway's yes.
     package var deliveryTime = Histogram()
     /// The time of the last delivery; `nil`: none yet.
@@ -65,6 +67,7 @@ package struct LaneFigures: Equatable, Sendable {
         lastProbe = [lastProbe, other.lastProbe].compactMap(\.self).max()
         attempts += other.attempts
         deferred.add(other.deferred)
+        lastDeferral = other.lastDeferral ?? lastDeferral
         deliveryTime.add(other.deliveryTime)
         lastDelivery = [lastDelivery, other.lastDelivery].compactMap(\.self).max()
         lastJudgement = [lastJudgement, other.lastJudgement].compactMap(\.self).max()

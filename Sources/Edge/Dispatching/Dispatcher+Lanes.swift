@@ -50,6 +50,16 @@ extension Dispatcher {
     /// Returns the lane that a submission would go to; `nil`: it is refused, or goes to the phones of an alias.
     package func lane(for submission: Submission) -> LaneID? { pipeline.lane(for: submission) }
 
+    /// Returns why a submission's lane does not deliver, as its gateway said last; `nil`: it has said nothing.
+    package func lastTrouble(of submission: Submission) -> String? {
+        guard let id = lane(for: submission),
+            let index = lanes.firstIndex(where: { $0.id == id && !$0.stage.isGone })
+        else { return nil }
+        let figures = gateways.indices.contains(index) ? gateways[index]?.figures : nil
+        return lanes[index].block?.reason ?? figures?.fault ?? figures?.lastError
+            ?? tally.lanes[index].lastDeferral
+    }
+
     /// Tries at once what was blocked: the credentials of these lanes are new, or something else was mended.
     package func resume(_ lanes: [LaneID]) {
         for lane in lanes { pipeline.resume(lane, at: .now) }

@@ -37,7 +37,9 @@ struct Tally {
         case .received(let receipt, let isRepetition, let door, let time):
             doors[door].count(receipt, isRepetition: isRepetition, after: time.nanoseconds)
         case .neverStored(let door, let time): doors[door].countUnstored(after: time.nanoseconds)
-        case .deferred(let reason, let lane): lanes[lane].deferred.add(reason)
+        case .deferred(let reason, let lane):
+            lanes[lane].deferred.add(reason)
+            lanes[lane].lastDeferral = reason
         case .ended(let end): lanes[end.lane].count(end, at: EventLoop.now)
         case .kept(let lane): lanes[lane].countKept(at: EventLoop.now)
         case .committed(let time):

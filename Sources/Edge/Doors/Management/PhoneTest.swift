@@ -29,7 +29,9 @@ package final class PhoneTest {
         let submission = Submission(
             platform: phone.platform, app: phone.app, deviceToken: phone.deviceToken.text, message: message,
             isUrgent: true, hasSound: true, isMutableContent: true, isContentAvailable: true)
-        let verdict = OutcomeWait(until: deadlines) { receipt, _ in respond(End(receipt)) }
+        let verdict = OutcomeWait(until: deadlines) { [dispatcher] receipt, _ in
+            respond(End(receipt, lastTrouble: dispatcher.lastTrouble(of: submission)))
+        }
         // Whether the phone of a mailbox fetches it is what is tested.
         dispatcher.submit(submission, from: counter, awaitsOutcome: true) {
             if $0 != .kept { verdict.take($0) }
@@ -38,10 +40,11 @@ package final class PhoneTest {
 }
 
 extension PhoneTest.End {
-    fileprivate init(_ receipt: Receipt) {
+    fileprivate init(_ receipt: Receipt, lastTrouble: @autoclosure () -> String?) {
         (outcome, reason) =
             switch receipt {
-            case .stored, .kept: ("stored", nil)
+            case .stored: ("stored", lastTrouble())
+            case .kept: ("stored", nil)
             case .busy: ("busy", nil)
             case .held(let reason): ("held", reason)
             case .ended(let ending): (ending.word, ending.reason?.code)

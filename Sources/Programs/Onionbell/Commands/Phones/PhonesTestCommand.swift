@@ -78,7 +78,7 @@ struct PhonesTestCommand: AsyncParsableCommand {
         let reason = rung["reason"]?.string.map { ": \(plainText($0))" } ?? ""
         return switch rung["outcome"]?.string ?? "" {
         case "delivered": ("delivered: its push service has taken it", 0)
-        case "stored": ("stored; its push service has not answered within a minute", 3)
+        case "stored": ("stored; its push service has not taken it within a minute\(reason)", 3)
         case "busy": ("the node has no room for it just now", 75)
         case "held": ("stored; the app is blocked\(reason)", 3)
         case "dead": ("the phone is dead\(reason). Pair it again, and remove it here", 1)
