@@ -69,6 +69,12 @@ import Testing
                 "line 2: apps[0].gateway: \"APNs\" is not allowed; each app needs a gateway: apns or fcm or relay or web_push or mailbox or ntfy"
             ]
         ),
+        (
+            "{name: a, gatway: fcm}",
+            [
+                "line 2: apps[0].gateway: each app needs a gateway: apns or fcm or relay or web_push or mailbox or ntfy; did you mean gateway by gatway?"
+            ]
+        ),
         ("{name: a, gateway: apns}", ["line 2: apps[0].topic: the app's bundle id is missing"]),
         (
             "{name: a b, gateway: fcm}",

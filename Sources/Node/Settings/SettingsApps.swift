@@ -114,7 +114,10 @@ extension Settings.App {
         let gateways = PushServices.all.map { $0.gateway }
         let wanted = section.text("gateway")
         guard let service = PushServices.all.first(where: { $0.gateway == wanted }) else {
-            let rule = "each app needs a gateway: \(gateways.joined(separator: " or "))"
+            let misspelt = wanted.isEmpty ? section.keyLike("gateway") : nil
+            let rule =
+                "each app needs a gateway: \(gateways.joined(separator: " or "))"
+                + (misspelt.map { "; did you mean gateway by \(SettingsFault.shown($0))?" } ?? "")
             section.fault(
                 "gateway",
                 wanted.isEmpty ? rule : "\"\(SettingsFault.shown(wanted))\" is not allowed; \(rule)")

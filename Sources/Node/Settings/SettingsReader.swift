@@ -185,6 +185,13 @@ extension SettingsReader {
             return true
         }
 
+        /// Returns the key of this section that was most likely meant as another one; `nil`: there is none. Asked before
+        /// others are read.
+        func keyLike(_ name: String) -> String? {
+            let others = (node?.entries ?? []).compactMap(\.key.text).filter { !known.contains($0) }
+            return nearestName(to: name, among: others)
+        }
+
         func refuseUnknownKeys() {
             for entry in node?.entries ?? [] {
                 let name = entry.key.text ?? "?"

@@ -134,9 +134,12 @@ struct KeyImportCommand: AsyncParsableCommand {
 
     private func read() throws -> OnionKey {
         let bytes: [UInt8]
-        do {
+        do throws(SystemError) {
             bytes = try PrivateFile.read(file, limit: OnionKey.fileSizeLimit)
         } catch {
+            guard error.code != EFBIG else {
+                throw fail("\(file) is no key of an onion service: it is longer than any", status: 65)
+            }
             throw fail(error, status: 66)
         }
         guard let key = OnionKey(file: bytes) else {

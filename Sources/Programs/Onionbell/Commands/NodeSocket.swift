@@ -23,7 +23,9 @@ struct NodeSocket {
         if errno == EACCES {
             throw fail("\(path) belongs to another user: run this as that user, or as root", status: 77)
         }
-        throw fail("no node runs here: there is no \(path)", status: 69)
+        throw fail(
+            "no node runs here: there is no \(path). Start it (sudo systemctl start onionbell), or name its settings with --config",
+            status: 69)
     }
 
     /// Whether the socket is there and this user may use it. A node that was killed leaves it behind.

@@ -1,8 +1,10 @@
 import ArgumentParser
+import Glibc
 import JSONCoding
 import Node
 import Pointing
 import Processes
+import Reactor
 import Tor
 
 extension PointedClient: ExpressibleByArgument {}
@@ -121,9 +123,14 @@ struct PointCommand: AsyncParsableCommand {
         _ edit: (String) throws(ConfigurationEditError) -> String
     ) throws {
         let file: UserFile
-        do {
+        do throws(SystemError) {
             file = try UserFile("\(directory)/\(client.fileName)")
         } catch {
+            guard error.code != ENOENT else {
+                throw fail(
+                    "there is no directory \(directory): name the data directory of \(client.name) (on Linux: \(client.usualDirectory))",
+                    status: 66)
+            }
             throw fail("\(error)", status: 66)
         }
         let changed: String
