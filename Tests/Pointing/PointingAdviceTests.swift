@@ -19,6 +19,8 @@ import Testing
             let advice = PointedSettings(client, at: node, hasFallback: true).advice
             #expect(advice.contains("fallbackProviders.0.url=http://\(client.builtInAddress):8021"))
             #expect(advice.contains("Bisq's relay then sees the same device token"))
+            // It remembers the failed one.
+            #expect(advice.contains("leaves\nyour node for all phones, until it is restarted"))
         }
     }
 

@@ -37,7 +37,11 @@ struct PointCommand: AsyncParsableCommand {
     )
     var to: String?
 
-    @Flag(help: "Let Bisq 2 ask Bisq's own relay when the node fails.")
+    @Flag(
+        help: """
+            Let Bisq 2 ask Bisq's own relay when the node fails. After one failure it leaves the node for all \
+            phones, until it is restarted.
+            """)
     var fallback = false
 
     @Flag(
@@ -109,6 +113,7 @@ struct PointCommand: AsyncParsableCommand {
         printLine(
             "Restart \(pointing.client.name). Take the change back: onionbell point "
                 + "\(pointing.client.rawValue) --undo \(directory)")
+        if let fallback = pointing.fallback { printLine(fallback) }
     }
 
     private func remove(_ client: PointedClient, in directory: String) throws {
