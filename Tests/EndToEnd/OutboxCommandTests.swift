@@ -103,7 +103,9 @@ import Wire
         let unknown = try await ask("POST", "/move", #"{"app":"x","to":"y"}"#)
         #expect(unknown.0 == 409 && unknown.1?["kind"]?.string == "unconfigured")
         #expect(
-            try await ask("POST", "/drop", #"{"sequences":[2,9]}"#).1 == ["count": 1, "running": .bool(true)])
+            try await ask("POST", "/drop", #"{"sequences":[2,9]}"#).1 == [
+                "count": 1, "under_way": 0, "running": .bool(true),
+            ])
         #expect(try await ask("POST", "/drop", #"{"app":"nobody"}"#).1?["count"]?.integer == 0)
         #expect(try await ask("GET", "/check").1?["sound"]?.bool == true)
         try await until { try await rows("") == [1, 3] }
