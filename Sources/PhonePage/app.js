@@ -149,8 +149,10 @@ async function start() {
 
 /** Draws what the worker has changed, where that disturbs nobody: not while a passcode is being typed. */
 async function follow() {
+    const wasLocked = isLocked();
     await refresh();
-    showLive();
+    if (isLocked() && !wasLocked) show();
+    else showLive();
 }
 
 function showLive() {

@@ -20,6 +20,8 @@ export const state = {
     preferences: {},
     /** The pairing key while it is not locked. */
     key: null,
+    /** What stood in the storage as `wrapped` when `key` was opened, or sealed, here. */
+    opened: null,
     /** Pushes that could be opened, the newest first. */
     pushes: [],
     /** The delivery has ended and needs the user to turn it on again. */
@@ -63,8 +65,12 @@ async function read() {
     state.words = wordsIn(state.language);
     if (!state.pairing) state.key = null;
     else if (!state.pairing.wrapped) state.key = state.pairing.key;
+    else if (!isSameSeal(state.pairing.wrapped, state.opened)) lock(); // Another window has set this passcode.
     state.pushes = state.key === null ? [] : await openedPushes();
 }
+
+/** What is sealed twice is another text each time, even with one passcode: the salt is another one. */
+const isSameSeal = (one, other) => other !== null && one.salt.every((byte, at) => byte === other.salt[at]);
 
 /** Notices of locked pushes, by id: they are opened once and never written in clear. */
 const notices = new Map();
@@ -178,6 +184,7 @@ export async function takeKey(key) {
 export async function setPasscode(passcode) {
     const wrapped = await wrap(state.key, passcode);
     await store.replaceAll(({ key, ...now }) => ({ ...now, wrapped }), ({ notice, ...push }) => push);
+    state.opened = wrapped;
     await refresh();
 }
 
@@ -191,9 +198,11 @@ export async function removePasscode() {
 
 /** Whether it was the passcode. */
 export async function unlock(passcode) {
-    const key = await unwrap(state.pairing.wrapped, passcode);
+    const { wrapped } = state.pairing;
+    const key = await unwrap(wrapped, passcode);
     if (key === null) return false;
     state.key = key;
+    state.opened = wrapped;
     await store.changeSetting("missed", (count) => {
         state.missed = count ?? 0;
     });

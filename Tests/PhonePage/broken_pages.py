@@ -177,6 +177,13 @@ faults = [
         screens_checks.a_push_is_kept_as_the_pairing_of_that_moment_wants_it,
     ),
     (
+        "a key stays open behind another passcode",
+        "state.js",
+        "if (!isSameSeal(state.pairing.wrapped, state.opened)) lock();",
+        "if (false) lock();",
+        screens_checks.what_another_window_locks_is_locked_here_too,
+    ),
+    (
         "the report tells the endpoint",
         "screens/settings.js",
         '"push service": hostOf(pairing.subscription)',

@@ -164,6 +164,30 @@ def what_the_worker_notes_while_a_passcode_is_set_stays(bench):
         equal((pairing["moved"], "key" in pairing, "wrapped" in pairing), (5, False, True))
 
 
+def what_another_window_locks_is_locked_here_too(bench):
+    """The app and a tab share one storage. A key that was replaced there opens nothing here, so it throws nothing away."""
+    there = """const [store, {wrap}] = [await import("./store.js"), await import("./passcode.js")];
+        const wrapped = await wrap(given[0], given[1]);
+        await store.replaceAll(({key, ...now}) => ({...now, wrapped}), ({notice, ...push}) => push);
+        new BroadcastChannel(store.place).postMessage("changed");"""
+    with bench.page() as page:
+        page.pair(key)
+        page.push(bisq.bisq1(key, bisq.message("TRADE", "before the lock")))
+        page.says("before the lock")
+        page.run(there, key, passcode)
+        page.says("Locked")
+        assert "before the lock" not in page.text()
+        page.type("input", passcode)
+        page.tap("Unlock")
+        page.says("before the lock")
+        page.run(there, key[::-1], "another passcode")
+        page.push(bisq.bisq1(key[::-1], bisq.message("TRADE", "for the other key")))
+        page.says("Locked")
+        page.type("input", "another passcode")
+        page.tap("Unlock")
+        page.says("for the other key")
+
+
 def what_came_while_locked_is_honoured_on_unlock(bench):
     with bench.page() as page:
         page.pair(key)
@@ -387,6 +411,7 @@ checks = [
     a_passcode_seals_the_key_and_what_comes,
     a_push_is_kept_as_the_pairing_of_that_moment_wants_it,
     what_the_worker_notes_while_a_passcode_is_set_stays,
+    what_another_window_locks_is_locked_here_too,
     what_came_while_locked_is_honoured_on_unlock,
     an_erase_that_came_while_locked_has_to_be_true_too,
     a_flood_on_a_locked_page_pushes_out_nothing_that_came_before,
