@@ -6,6 +6,7 @@ import LabParts
 import Processes
 import Reactor
 import Testing
+import Vectors
 
 /// The console's login at the built node, and whoever tries to get by it.
 @EventLoop
