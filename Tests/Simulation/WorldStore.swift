@@ -28,7 +28,7 @@ extension World {
 
     /// Of what a clock that can be trusted calls over nobody is told how it ended.
     func checkForgotten(_ changes: [OutboxChange]) {
-        for case .forget(let acceptedBefore, _, let latest) in changes {
+        for case .forget(let acceptedBefore, _, let latest) in changes where acceptedBefore > .min {
             let known = outbox.identities.first {
                 ($0.value.acceptedAt < acceptedBefore || $0.value.acceptedAt > latest)
                     && $0.value.ending != nil && outbox.state(of: $0.key) != nil

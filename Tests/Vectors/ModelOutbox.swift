@@ -194,13 +194,14 @@ package struct ModelOutbox {
     }
 
     private mutating func forgetThoseOver() {
-        let sorted = identities.sorted { $0.value.sequence < $1.value.sequence }
-        for (digest, identity) in sorted {
-            if verdict.isOver(identity) {
-                lapse(digest)
-            } else if stopsAtTheFirst, identity.ending != nil {
-                break
-            }
+        guard stopsAtTheFirst else {
+            for (digest, identity) in identities where verdict.isOver(identity) { lapse(digest) }
+            return
+        }
+        let ended = identities.filter { $0.value.ending != nil }
+        for (digest, identity) in ended.sorted(by: { $0.value.sequence < $1.value.sequence }) {
+            guard verdict.isOver(identity) else { return }
+            lapse(digest)
         }
     }
 
