@@ -186,7 +186,7 @@ import Wire
         let owner = try await owned(stage, port)
         for name in ["anna", "bert"] { try await add(mailbox: name, reader: "tablet", to: owner) }
         let file = try await copy(owner)
-        #expect(try await owner.send("DELETE", "/api/v1/mailboxes/anna").status == 200)
+        #expect(try await owner.send("DELETE", "/api/v1/mailboxes/anna").status == 204)
         try await add(mailbox: "anna", reader: "laptop", to: owner)
         let conflict: JSON = [
             "kind": "mailbox", "name": "anna", "mailbox": .null, "reason": "taken",
