@@ -101,9 +101,13 @@ export function form(fields, action, onsubmit) {
         event.preventDefault();
         submit.disabled = true;
         fault.textContent = "";
-        const text = await onsubmit();
-        fault.textContent = text ?? "";
-        submit.disabled = false;
+        try {
+            fault.textContent = (await onsubmit()) ?? "";
+        } catch (error) {
+            fault.textContent = state.words("failed_other", { error: `${error.name}: ${error.message}` });
+        } finally {
+            submit.disabled = false;
+        }
     } }, fields, fault, submit);
 }
 

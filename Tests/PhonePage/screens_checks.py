@@ -188,6 +188,25 @@ def what_another_window_locks_is_locked_here_too(bench):
         page.says("for the other key")
 
 
+def a_form_that_fails_says_so_and_can_be_sent_again(bench):
+    with bench.page() as page:
+        page.pair(key)
+        page.go("#/passcode")
+        page.run(
+            """const put = IDBObjectStore.prototype.put;
+            IDBObjectStore.prototype.put = () => {
+                IDBObjectStore.prototype.put = put;
+                throw new DOMException("made up", "QuotaExceededError");
+            };
+            for (const input of document.querySelectorAll("input")) input.value = given[0];""",
+            passcode,
+        )
+        page.tap("Set a passcode")
+        page.says("That did not work: QuotaExceededError: made up")
+        page.tap("Set a passcode")
+        page.says("Lock now")
+
+
 def what_came_while_locked_is_honoured_on_unlock(bench):
     with bench.page() as page:
         page.pair(key)
@@ -412,6 +431,7 @@ checks = [
     a_push_is_kept_as_the_pairing_of_that_moment_wants_it,
     what_the_worker_notes_while_a_passcode_is_set_stays,
     what_another_window_locks_is_locked_here_too,
+    a_form_that_fails_says_so_and_can_be_sent_again,
     what_came_while_locked_is_honoured_on_unlock,
     an_erase_that_came_while_locked_has_to_be_true_too,
     a_flood_on_a_locked_page_pushes_out_nothing_that_came_before,
