@@ -154,8 +154,11 @@ export async function renew(isAsked = false) {
         await changePairing((now) => ({ ...now, subscription, moved: Date.now() }));
 }
 
-/** The user has given Bisq the new address. */
-export const settleMove = () => changePairing((now) => ({ ...now, moved: 0 }));
+/** The user has given Bisq the address that the screen shows. */
+export function settleMove() {
+    const { subscription } = state.pairing;
+    return changePairing((now) => (isSame(now.subscription, subscription) ? { ...now, moved: 0 } : now));
+}
 
 export async function unpair() {
     await registration().then(unsubscribe).catch(() => {});
@@ -224,7 +227,7 @@ export async function markRead(id) {
 }
 
 export async function markAllRead() {
-    await store.markAllRead();
+    await store.markAllRead(new Set(state.pushes.map(({ id }) => id)));
     await refresh();
 }
 

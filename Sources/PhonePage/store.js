@@ -165,10 +165,11 @@ export const changePush = (id, change) =>
         await result(changed === undefined ? pushes.delete(id) : pushes.put(changed));
     });
 
-export const markAllRead = () =>
+/** Marks those that were shown: more may have come since. */
+export const markAllRead = (shown) =>
     transaction("readwrite", async (_, pushes) => {
         for (const push of await result(pushes.getAll()))
-            if (!push.isRead) await result(pushes.put({ ...push, isRead: true }));
+            if (!push.isRead && shown.has(push.id)) await result(pushes.put({ ...push, isRead: true }));
     });
 
 export const erasePushes = () => transaction("readwrite", (_, pushes) => result(pushes.clear()));

@@ -379,6 +379,31 @@ def reading_and_deleting_are_kept(bench):
         assert "Anna" not in page.text() and "Unread" not in page.text()
 
 
+def what_was_not_shown_is_neither_read_nor_settled(bench):
+    """The worker keeps a push, or another address, a moment before the page draws it."""
+    with bench.page() as page:
+        page.pair(key)
+        page.push(bisq.bisq1(key, bisq.message("TRADE", "shown")))
+        page.says("Unread: 1")
+        page.run(
+            """const store = await import("./store.js");
+            const notice = {kind: "TRADE", title: "not shown", message: ""};
+            await store.keepPush({digest: "d", text: "t", received: Date.now(), isRead: false, notice});"""
+        )
+        page.tap("Mark all as read")
+        page.says("not shown", "Unread: 1")
+        page.go("#/pair")
+        page.run(
+            """const store = await import("./store.js");
+            const moved = ({subscription, ...now}) => (
+                {...now, subscription: {...subscription, endpoint: subscription.endpoint + "2"}, moved: 5});
+            await store.changeSetting("pairing", moved);"""
+        )
+        page.tap("Done")
+        until(lambda: page.run("return location.hash") == "#/", "the list")
+        equal(page.run("return (await (await import('./store.js')).setting('pairing')).moved"), 5)
+
+
 def with_three_hundred(page):
     page.pair(key)
     page.run(
@@ -439,6 +464,7 @@ checks = [
     the_report_holds_no_secret,
     settings_do_what_they_say,
     reading_and_deleting_are_kept,
+    what_was_not_shown_is_neither_read_nor_settled,
     who_reads_far_down_stays_there_when_something_comes,
     an_end_that_went_and_came_while_the_page_was_busy_is_drawn,
 ]
