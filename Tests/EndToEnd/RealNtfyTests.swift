@@ -34,7 +34,7 @@ struct RealNtfyTests {
         let later = try await publish("--delay", "30m", "later")
         #expect(later.status == 0, "\(later.errors)")
         for refused in [
-            ["--attach", "https://x/a"], ["--email", "a@b"], ["--actions", "view, a, https://x/"],
+            ["--attach", "https://x/a"], ["--email", "a@b"], ["--actions", "http, a, https://x/"],
         ] {
             let answer = try await ntfy.run(
                 ["publish", "--token", token] + refused + [stage.mailbox.url, "x"])

@@ -155,13 +155,15 @@ import Testing
             "POST /", "",
             #"{"topic":"mbmine","actions":[{"action":"view","url":"b"},{"action":"view","url":"c"}]}"#, 40000
         ),
-        ("POST /mbmine", "Filename: a\r\n", "x", 40000),
+        ("POST /mbmine", "Filename: a\r\n", "x", 40000), ("POST /mbmine", "Icon: nonsense\r\n", "x", 40021),
+        ("POST /", "", #"{"topic":"mbmine","icon":"nonsense"}"#, 40021),
+        ("POST /mbmine", "Actions: http, a, https://x/\r\n", "x", 40000),
+        ("POST /mbmine", "Click: a\r\nActions: view, a, https://x/\r\n", "x", 40000),
         ("POST /mbmine", "Message: a\r\n", "b", 40000), ("POST /mbmine", "Priority: 6\r\n", "x", 40007),
         ("POST /mbmine", "Priority: 1,2\r\n", "x", 40007), ("POST /mbmine", "Cache: no\r\n", "x", 40000),
         ("POST /mbmine", "", "BisqMessageAndroid|a|b", 40000),
         ("POST /mbmine", "", "BisqMessageiOS|a|b", 40000),
         ("POST /mbmine", "", #"OnionbellNotice|{"message":"m"}"#, 40000),
-        ("POST /mbmine", "", String(repeating: "x", count: 4097), 41301),
         ("POST /mbmine", "Title: \(String(repeating: "x", count: 2001))\r\n", "x", 41301),
         ("POST /", "", "x", 40017), ("POST /", "", "[]", 40017), ("POST /", "", "{}", 40009),
         ("POST /", "", #"{"topic":"a b"}"#, 40009),
@@ -180,6 +182,82 @@ import Testing
         #expect(answer.status == code / 100)
         #expect(try JSON(answer.body)["code"] == .integer(Int64(code)))
         #expect(try await world.left() == [])
+        await world.close()
+    }
+
+    /// One button that opens an address is what a tap opens, in either form; `cache` is no member of ntfy's JSON.
+    @Test func whatNtfyTakesInOneFormIsTakenInTheOther() async throws {
+        let world = try await world()
+        #expect(
+            try await ask(world, "POST /mbmine", fields: "Actions: view, Open it, https://x/\r\n", "m").status
+                == 200)
+        #expect(
+            try await ask(
+                world, "POST /",
+                #"{"topic":"mbmine","cache":"no","actions":[{"action":"view","label":"Open it","url":"https://x/"}]}"#
+            ).status == 200)
+        #expect(try await poll(world).map { $0["click"] } == ["https://x/", "https://x/"])
+        await world.close()
+    }
+
+    /// Nothing is lost for its length: a longer message is cut between two characters, and says by how much.
+    @Test func aLongMessageIsCutAndSaysSo() async throws {
+        let world = try await world()
+        let longest = String(repeating: "x", count: 4096)
+        let long = String(repeating: "é", count: 3000)
+        #expect(try await ask(world, "POST /mbmine", longest).status == 200)
+        #expect(try await ask(world, "POST /mbmine", long).status == 200)
+        #expect(
+            try await ask(world, "POST /", #"{"topic":"mbmine","message":"\#(long)"}"#).status == 200)
+        let messages = try await poll(world).compactMap { $0["message"]?.string }
+        #expect(messages[0] == longest)
+        for message in messages.dropFirst() {
+            #expect(message.utf8.count <= 4096 && message.hasPrefix("éé"))
+            #expect(message.hasSuffix("é … (1944 more bytes were cut off)"))
+        }
+        #expect(messages.count == 3)
+        await world.close()
+    }
+
+    /// The webhooks of three services, as ntfy's own templates take them; a template of the sender's own is refused.
+    @Test func webhooksWithATemplateAreRead() async throws {
+        let world = try await world()
+        let label = String(repeating: "l", count: 600)
+        let alert =
+            #"{"status":"firing","labels":{"alertname":"DiskFull","instance":"db1:9100","severity":"page","x":"\#(label)"},"annotations":{"summary":"5 % left"},"startsAt":"2026-11-28T10:00:00Z","endsAt":"0001-01-01T00:00:00Z"}"#
+        let alerts = (0..<10).map { _ in alert }.joined(separator: ",")
+        let body = #"{"version":"4","status":"firing","receiver":"phones","alerts":[\#(alerts)]}"#
+        #expect(body.utf8.count > 5600)
+        #expect(try await ask(world, "POST /mbmine?template=alertmanager", body).status == 200)
+        #expect(
+            try await ask(
+                world, "POST /mbmine", fields: "X-Template: grafana\r\n",
+                #"{"status":"resolved","title":"[RESOLVED] CPU","message":"back to 3 %"}"#
+            ).status == 200)
+        #expect(
+            try await ask(
+                world, "POST /mbmine?tpl=github",
+                #"{"action":"opened","repository":{"full_name":"a/b"},"sender":{"login":"ada"},"pull_request":{"number":7,"title":"Fix it","html_url":"https://x/7"}}"#
+            ).status == 200)
+        let lines = try await poll(world)
+        #expect(
+            lines.map { $0["title"]?.string } == [
+                "🚨 Alert: DiskFull", "✅ Resolved: [RESOLVED] CPU", "[a/b] Pull request #7 opened: Fix it",
+            ])
+        let message = try #require(lines[0]["message"]?.string)
+        #expect(
+            message.hasPrefix("Status: firing\nReceiver: phones\n\nAlert: DiskFull\nInstance: db1:9100\n"))
+        #expect(lines[1]["message"] == "back to 3 %")
+        #expect(lines[2]["message"] == "By: ada\nLink: https://x/7")
+        for (line, body, code) in [
+            ("POST /mbmine?template=alertmanager", "x", 40017),
+            ("POST /mbmine?template=grafana", "{}", 40017),
+            ("POST /mbmine?template=yes", "{}", 40000), ("POST /mbmine?tpl=other", "{}", 40000),
+            ("POST /?template=grafana", #"{"topic":"mbmine"}"#, 40000),
+        ] {
+            #expect(
+                try JSON(try await ask(world, line, body).body)["code"] == .integer(Int64(code)), "\(line)")
+        }
         await world.close()
     }
 

@@ -20,6 +20,7 @@ enum MailboxFault: Error, Equatable {
     case badSequence
     case noWebSocket
     case badMatrix
+    case badIcon
     case unauthorized
     case forbidden
     case tooLarge
@@ -35,7 +36,7 @@ enum MailboxFault: Error, Equatable {
         switch self {
         case .unauthorized, .forbidden, .noSubscriber: true
         case .badRequest, .option, .reserved, .badTopic, .badText, .badMessage, .badPriority, .badSince,
-            .badDelay, .shortDelay, .longDelay, .badSequence, .noWebSocket, .badMatrix, .tooLarge,
+            .badDelay, .shortDelay, .longDelay, .badSequence, .noWebSocket, .badMatrix, .badIcon, .tooLarge,
             .tooManyRequests, .tooManyReaders, .storeFailed, .tooManyReplies, .tooManyDelayed:
             false
         }
@@ -55,6 +56,7 @@ enum MailboxFault: Error, Equatable {
         case .noWebSocket: 40016
         case .badMessage: 40017
         case .badMatrix: 40019
+        case .badIcon: 40021
         case .badRequest: 40024
         case .badSequence: 40049
         case .unauthorized: 40101
@@ -85,6 +87,7 @@ enum MailboxFault: Error, Equatable {
         case .badSince: "invalid since parameter"
         case .noWebSocket: "invalid request: client not using the websocket protocol"
         case .badMatrix: "invalid request: Matrix JSON invalid"
+        case .badIcon: "invalid request: icon URL is invalid"
         case .badRequest: "invalid request: parameters could not be parsed"
         case .unauthorized: "unauthorized"
         case .forbidden: "forbidden"
@@ -104,7 +107,7 @@ enum MailboxFault: Error, Equatable {
         case .tooManyRequests: 1
         case .tooManyReaders: 60
         case .badRequest, .option, .reserved, .badTopic, .badText, .badMessage, .badPriority, .badSince,
-            .badDelay, .shortDelay, .longDelay, .badSequence, .noWebSocket, .badMatrix, .tooLarge,
+            .badDelay, .shortDelay, .longDelay, .badSequence, .noWebSocket, .badMatrix, .badIcon, .tooLarge,
             .unauthorized, .forbidden, .storeFailed, .noSubscriber, .tooManyReplies, .tooManyDelayed:
             nil
         }
@@ -144,6 +147,7 @@ extension HTTPResponse {
     private static func page(on code: Int) -> String? {
         switch code {
         case 40004, 40005, 40006: "publish/#scheduled-delivery"
+        case 40021: "publish/#icons"
         case 40049: "publish/#updating-deleting-notifications"
         case 40007: "publish/#message-priority"
         case 40008: "subscribe/api/#fetch-cached-messages"

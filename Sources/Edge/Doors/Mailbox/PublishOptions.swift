@@ -9,9 +9,11 @@ enum PublishOptions {
     /// The options of a mailbox.
     static let ofMailbox = [
         "title", "message beside the body", "priority", "tags", "icon", "click", "markdown", "delay",
-        "sequence id",
+        "sequence id", "template", "actions",
     ]
 
+    static let actions = ["x-actions", "actions", "action"]
+    static let template = ["x-template", "template", "tpl"]
     static let delay = ["x-delay", "delay", "x-at", "at", "x-in", "in"]
     static let sequence = ["x-sequence-id", "sequence-id", "sid"]
 
@@ -25,10 +27,10 @@ enum PublishOptions {
         ("call", ["x-call", "call"]),
         ("attach", ["x-attach", "attach", "a"]),
         ("filename", ["x-filename", "filename", "file", "f"]),
-        ("actions", ["x-actions", "actions", "action"]),
+        ("actions", actions),
         ("icon", ["x-icon", "icon"]),
         ("click", ["x-click", "click"]),
-        ("template", ["x-template", "template", "tpl"]),
+        ("template", template),
         ("sequence id", sequence),
     ]
 

@@ -26,6 +26,8 @@ struct PublishedText: Equatable {
 
     /// The most bytes of a message, as in ntfy.
     static let longestMessage = 4096
+    /// The most bytes of a title that a template has made.
+    private static let longestTitle = 250
     /// The most bytes of all that is beside the message.
     private static let longestRest = 2000
     private static let mostTags = 20
@@ -47,6 +49,12 @@ struct PublishedText: Equatable {
             .map { Substring($0).blankless }
         click = parameters[["x-click", "click"]] ?? ""
         icon = parameters[["x-icon", "icon"]] ?? ""
+        if let actions = parameters[PublishOptions.actions] {
+            guard click.isEmpty, let url = PublishedText.view(inField: actions) else {
+                throw .option("actions")
+            }
+            click = url
+        }
         isMarkdown = PublishOptions.isMarkdown(request, parameters)
         sequence = parameters[PublishOptions.sequence] ?? ""
         if let delay = parameters[PublishOptions.delay] { due = try PublishDelay.due(delay, at: now) }
@@ -67,12 +75,25 @@ struct PublishedText: Equatable {
             throw .badText
         }
         message = text
+        if let name = parameters[PublishOptions.template] { try take(name, of: request.body) }
         try check()
+    }
+
+    /// Takes title and message from a webhook's body. A template of the sender's own (`yes`) would be a program.
+    private mutating func take(_ template: String, of body: [UInt8]) throws(MailboxFault) {
+        guard let template = template.word().flatMap({ PublishedTemplate(rawValue: $0) }) else {
+            throw .option("template but alertmanager, grafana and github")
+        }
+        guard let json = try? JSON(body), let made = template.text(of: json) else { throw .badMessage }
+        message = made.message
+        if title.isEmpty { title = PublishedText.cut(made.title, to: PublishedText.longestTitle) }
     }
 
     /// Reads a request whose body is JSON: its members go before the fields of the head.
     init(_ body: JSON.Object, in request: HTTPRequest, at now: Int64) throws(MailboxFault) {
-        try self.init(beside: request, MailboxParameters(request), at: now)
+        let parameters = try MailboxParameters(request)
+        guard parameters[PublishOptions.template] == nil else { throw .option("template") }
+        try self.init(beside: request, parameters, at: now)
         try take(body)
         if click.isEmpty, let url = PublishedText.view(in: body["actions"]) {
             click = url
@@ -97,6 +118,17 @@ struct PublishedText: Equatable {
         return url
     }
 
+    /// Returns the same of a field of the head in ntfy's short form: `view, LABEL, ADDRESS`.
+    private static func view(inField actions: String) -> String? {
+        let parts = actions.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
+            .map { Substring($0).blankless }
+        return parts.count == 3 && parts[0].word() == "view" && isAddress(parts[2]) ? parts[2] : nil
+    }
+
+    private static func isAddress(_ text: String) -> Bool {
+        text.utf8.starts(with: "https://".utf8) || text.utf8.starts(with: "http://".utf8)
+    }
+
     /// Takes the members of a body. One that is `null`, empty or `false` is not asked for: libraries send all members.
     private mutating func take(_ body: JSON.Object) throws(MailboxFault) {
         for (key, name) in [
@@ -109,7 +141,6 @@ struct PublishedText: Equatable {
             case _: throw .option(name)
             }
         }
-        if body["cache"]?.string?.word() == "no" { throw .option("no-cache") }
         func text(_ key: String, else text: String) throws(MailboxFault) -> String {
             switch body[key] {
             case nil, .null, .string(""): return text
@@ -150,14 +181,26 @@ struct PublishedText: Equatable {
 
     private mutating func check() throws(MailboxFault) {
         guard sequence.isEmpty || MailboxRequest.isTopic(sequence) else { throw .badSequence }
+        guard icon.isEmpty || PublishedText.isAddress(icon) else { throw .badIcon }
         if message.isEmpty { message = PublishedText.empty }
+        // No alarm is lost for its length: it is cut, and says so.
+        message = PublishedText.cut(message, to: PublishedText.longestMessage)
         let rest = tags.reduce(title.utf8.count + click.utf8.count + icon.utf8.count) { $0 + $1.utf8.count }
-        guard message.utf8.count <= PublishedText.longestMessage, rest <= PublishedText.longestRest,
-            tags.count <= PublishedText.mostTags
-        else { throw .tooLarge }
+        guard rest <= PublishedText.longestRest, tags.count <= PublishedText.mostTags else { throw .tooLarge }
         for prefix in PublishedText.reserved where message.hasPrefix(prefix) {
             throw .reserved
         }
+    }
+
+    /// Returns a text of at most so many bytes: of a longer one the beginning, and how much is missing.
+    static func cut(_ text: String, to limit: Int) -> String {
+        let count = text.utf8.count
+        guard count > limit else { return text }
+        var end = limit - 40
+        let bytes = Array(text.utf8)
+        // Not within a character.
+        while end > 0, bytes[end] & 0xC0 == 0x80 { end -= 1 }
+        return String(decoding: bytes[..<end], as: UTF8.self) + " … (\(count - end) more bytes were cut off)"
     }
 
     /// Returns the name that the text has in common with what it replaces: a message and its deletion replace
