@@ -6,6 +6,7 @@ import Wire
 final class ClosingPeer: StreamHandler {
     private(set) var accepted = 0
     private var listener: Listener!
+    private var streams: [ObjectIdentifier: Stream] = [:]
     private let farewell: [UInt8]
 
     init(saying reason: PeerClose) throws {
@@ -16,6 +17,7 @@ final class ClosingPeer: StreamHandler {
             ).frame
         listener = try Listener(on: .host("127.0.0.1", port: 0)) { [unowned self] stream in
             accepted += 1
+            streams[ObjectIdentifier(stream)] = stream
             stream.handler = self
         }
     }
@@ -28,6 +30,10 @@ final class ClosingPeer: StreamHandler {
         stream.write(farewell)
     }
 
-    func stream(_ stream: Stream, ended end: StreamEnd) { stream.close() }
+    func stream(_ stream: Stream, ended end: StreamEnd) {
+        stream.close()
+        streams[ObjectIdentifier(stream)] = nil
+    }
+
     func close() { listener.close() }
 }
