@@ -233,7 +233,10 @@ private final class PlainServer: StreamHandler {
         decoder.append(bytes)
         while let request = try? decoder.next() {
             requests.append(request)
-            let body = request.path == "/token" ? #"{"access_token":"plain","expires_in":3599}"# : "{}"
+            let body =
+                request.path == "/token"
+                ? #"{"access_token":"plain","expires_in":3599}"#
+                : #"{"name":"projects/onionbell-lab/messages/1"}"#
             var answer: [UInt8] = []
             HTTPResponse(status: 200, text: body).encode(into: &answer)
             stream.write(answer)
