@@ -4,8 +4,8 @@ import JSONCoding
 /// An answer by which a mailbox, or what stands before its node, refuses a caller.
 package struct NodeRefusal: Equatable, Sendable {
     package let status: Int
-    /// Whether it is in ntfy's form, with a code whose first three digits are the status: a proxy before a node that is
-    /// away says no such thing.
+    /// Whether the answer is in ntfy's form, with a code whose first three digits are the status: a proxy before a node
+    /// that is away says no such thing.
     package let isNtfys: Bool
 
     package init(_ answer: HTTPResponse) {

@@ -111,7 +111,7 @@ extension PointedSettings {
             """
     }
 
-    /// What a fallback costs; `nil`: there is none.
+    /// The price of a fallback, in words; `nil`: there is none.
     package var fallback: String? {
         guard hasFallback else { return nil }
         return """

@@ -13,6 +13,8 @@ enum AnswerAuthor: Equatable, Sendable {
     /// Something else: a page, a text of another kind than the service's, a redirect, the question for a login.
     case between
 
+    /// Finds out whose an answer is.
+    ///
     /// - Parameter isSigned: Whether the body is the service's own.
     init(of answer: GatewayAnswer, isSigned: Bool) {
         if isSigned {

@@ -214,7 +214,7 @@ private func many(_ count: Int) -> [Notification] {
     }
 }
 
-/// Answers `/token` with an access token and everything else with 200, without TLS.
+/// Answers `/token` with an access token and everything else as Google does what it takes, without TLS.
 @EventLoop
 private final class PlainServer: StreamHandler {
     private(set) var listener: Listener!
@@ -235,8 +235,7 @@ private final class PlainServer: StreamHandler {
             requests.append(request)
             let body =
                 request.path == "/token"
-                ? #"{"access_token":"plain","expires_in":3599}"#
-                : #"{"name":"projects/onionbell-lab/messages/1"}"#
+                ? #"{"access_token":"plain","expires_in":3599}"# : #"{"name":"projects/p/messages/1"}"#
             var answer: [UInt8] = []
             HTTPResponse(status: 200, text: body).encode(into: &answer)
             stream.write(answer)

@@ -75,6 +75,9 @@ enum PublishedTemplate: String {
             ("Comment", body["comment"]?["body"]?.string), ("Link", url),
         ])
         let messages = (body["commits"]?.array ?? []).compactMap { $0["message"]?.string }
-        return ("[\(place)] \(what)", ([text] + messages).filter { !$0.isEmpty }.joined(separator: "\n"))
+        return (
+            "[\(place)] \(what.isEmpty ? "event" : what)",
+            ([text] + messages).filter { !$0.isEmpty }.joined(separator: "\n")
+        )
     }
 }

@@ -83,7 +83,7 @@ enum WebPushAnswer {
                 word = text.mentions(googlesOtherKey) ? otherKey : nil
                 areTheServices =
                     answer.isPage
-                    ? googlesTitles.contains { text.mentions("<TITLE>\($0)</TITLE>") }
+                    ? googlesTitles.contains { text.mentions($0) }
                     : googlesTerms.contains { text.mentions($0) }
             }
             if answer.windowsStatus != nil { areTheServices = true }
@@ -92,11 +92,12 @@ enum WebPushAnswer {
 
     /// The terms of Web Push, at least one of which stands in each of Google's plain texts, and in no proxy's.
     private static let googlesTerms = [
-        "push subscription", "VAPID", "JWT", "authorization header", "crypto-key", "ttl header", "topic",
+        "push subscription", "VAPID ", "JWT ", "authorization header", "crypto-key", "ttl header", "topic",
     ]
     /// The titles of the pages that Google's service itself has written in place of a text.
     private static let googlesTitles = [
-        "NotRegistered", "UnauthorizedRegistration", "InvalidTokenFormat", "MismatchSenderId",
+        "<TITLE>NotRegistered</TITLE>", "<TITLE>UnauthorizedRegistration</TITLE>",
+        "<TITLE>InvalidTokenFormat</TITLE>", "<TITLE>MismatchSenderId</TITLE>",
     ]
     private static let mozillasOtherKey = "VAPID public key mismatch"
     private static let googlesOtherKey =
