@@ -51,7 +51,7 @@ final class UpstreamBooks {
     private(set) var promised = 0
     /// The upstream that was asked last, by the platform of the phone.
     private(set) var lastAsked: [Platform: Int] = [:]
-    /// The time in nanoseconds for which an answer may be on its way.
+    /// The time in nanoseconds for which a request or its answer may be on its way.
     private static let onItsWay: Int64 = 5_000_000_000
 
     // MARK: What happens
@@ -98,11 +98,13 @@ final class UpstreamBooks {
         entries[message]?.pushes.contains { $0.upstream == upstream && $0.isTaken } ?? false
     }
 
-    /// Notes that answers given until now may not have reached the node; `nil`: of both upstreams.
+    /// Notes that answers given until now, or to what is on its way now, may not have reached the node; `nil`: of both
+    /// upstreams.
     func isUnclear(_ upstream: Int?, since time: Int64 = EventLoop.now.nanoseconds) {
         excuses.append(
             Excuse(
-                upstream: upstream, from: time - UpstreamBooks.onItsWay, until: EventLoop.now.nanoseconds))
+                upstream: upstream, from: time - UpstreamBooks.onItsWay,
+                until: EventLoop.now.nanoseconds + UpstreamBooks.onItsWay))
     }
 
     // MARK: Judgement

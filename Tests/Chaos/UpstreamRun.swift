@@ -113,7 +113,7 @@ final class UpstreamRun {
         let upstream = asked
         switch blow {
         case .killed:
-            try await leaveUnanswered(upstream)
+            let upstream = try await leaveUnanswered()
             world.kill(upstream)
             try await sendToEach()
             await pause(seconds(1...15))
@@ -144,7 +144,7 @@ final class UpstreamRun {
         case .tor: try await stopTor(of: upstream)
         case .slow: try await makeSlow(1 - upstream, refusingAt: upstream)
         case .node:
-            try await leaveUnanswered(upstream)
+            let upstream = try await leaveUnanswered()
             await world.killNode()
             world.relays[upstream].outage = nil
             try await world.startNode()
@@ -155,18 +155,26 @@ final class UpstreamRun {
         }
     }
 
-    /// Has some requests at an upstream that it does not answer, whether phones ring or not.
-    private func leaveUnanswered(_ upstream: Int) async throws {
-        let before = world.relays[upstream].figures.requests
-        world.relays[upstream].outage = .silence(isDelivered: oneOfFour)
+    /// Has some requests at the upstream that is asked, which answers none of them, whether phones ring or not.
+    ///
+    /// - Returns: That upstream. The other one is well.
+    private func leaveUnanswered() async throws -> Int {
+        let relays = world.relays
+        let before = relays.map { $0.figures.requests }
+        let silence = RelayFault.silence(isDelivered: oneOfFour)
+        // The node may go back to the first one at any time.
+        for relay in relays { relay.outage = silence }
         try await sendToEach()
         try await world.send(to: .android)
-        let relay = world.relays[upstream]
-        guard await isTrue(within: UpstreamBound.quiet, { relay.figures.requests > before }) else {
-            return books.violate("nothing was sent in \(UpstreamBound.quiet.components.seconds) s")
+        let isSent = await isTrue(within: UpstreamBound.quiet) {
+            relays[0].figures.requests > before[0] || relays[1].figures.requests > before[1]
         }
+        if !isSent { books.violate("nothing was sent in \(UpstreamBound.quiet.components.seconds) s") }
         // Some more may be on their way.
         await pause(seconds(0...1))
+        let upstream = relays[0].figures.requests > before[0] ? 0 : 1
+        relays[1 - upstream].outage = nil
+        return upstream
     }
 
     /// The first upstream is away, the second dies with a request, the first is back and is asked, and then the second is back.

@@ -20,6 +20,7 @@ final class UpstreamWorld {
     private let directory: LabDirectory
     private let configuration: String
     private var node: LabNode
+    private var killedAt: Int64 = 0
 
     init(_ name: String, _ form: RelayForm, _ network: PrivateTorNetwork, torrc: String) async throws {
         self.name = name
@@ -108,12 +109,14 @@ final class UpstreamWorld {
     func signalTor(of upstream: Int, _ number: Int32) { Glibc.kill(tors[upstream].processID, number) }
 
     func killNode() async {
+        killedAt = EventLoop.now.nanoseconds
         await node.kill()
-        books.isUnclear(nil)
         keepLog()
     }
 
+    /// Starts the node after ``killNode()``: what it had sent may have come to an upstream until now, and nobody heard the answer.
     func startNode() async throws {
+        books.isUnclear(nil, since: killedAt)
         node = try LabNode(Chaos.node, configuration: configuration)
         try await published()
     }
