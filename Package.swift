@@ -245,7 +245,7 @@ let package = Package(
         tests("SmallFoundation", ["SmallFoundation"]),
         tests("Overview", ["Clocks", "Overview", "Figures", "JSONCoding", "QR", "Relay", "Vectors"]),
         tests("QR", ["QR"]),
-        tests("Simulation", ["Clocks", "MemoryStore", "Persistence", "Relay", "Vectors"]),
+        tests("Simulation", ["Clocks", "Gateways", "MemoryStore", "Persistence", "Relay", "Vectors"]),
         tests(
             "JSONCoding",
             [

@@ -4,7 +4,8 @@ import Glibc
 
 /// `simulate HISTORIES`: the canaries, then the histories of the seeds from 1 on. `simulate seed SEED`: that history.
 /// `simulate day USERS TORS MICROSECONDS`: a day of notifications at tors that need so long for each.
-/// `simulate nodes HISTORIES`, `simulate nodes seed SEED`: the same of several nodes, without the canaries. A line for each; exit status 1 at the first violation, and for a canary that is not found.
+/// `simulate nodes HISTORIES`, `simulate nodes seed SEED`: the same of several nodes, without the canaries; `simulate relays`: of
+/// several relays. A line for each; exit status 1 at the first violation, and for a canary that is not found.
 @main
 enum Simulate {
     static func main() {
@@ -20,6 +21,9 @@ enum Simulate {
         if CommandLine.arguments.contains("nodes") {
             return simulateNodes(number, isOne: CommandLine.arguments.contains("seed"))
         }
+        if CommandLine.arguments.contains("relays") {
+            return simulateRelays(number, isOne: CommandLine.arguments.contains("seed"))
+        }
         let isOne = CommandLine.arguments.dropFirst().first == "seed"
         if !isOne { findCanaries() }
         var total = Totals()
@@ -28,7 +32,8 @@ enum Simulate {
             fflush(nil)  // in case it traps
             let world = World(seed: seed, isCrowd: isCrowd(seed), isQuiet: isQuiet(seed))
             world.run()
-            if let violation = world.violation ?? (isOne || seed % 10 == 0 ? poisoned(seed) : nil) {
+            let isLong = isOne || seed % 10 == 0
+            if let violation = world.violation ?? (isLong ? poisoned(seed) ?? relayed(seed) : nil) {
                 print("VIOLATED: seed \(seed), \(violation)\nagain: Deploy/tools/simulate --seed \(seed)")
                 exit(1)
             }
@@ -76,6 +81,31 @@ extension Simulate {
             """)
     }
 
+    /// Two lanes of an app that hands on to several upstreams.
+    private static func simulateRelays(_ number: UInt64, isOne: Bool) {
+        var (delivered, putOff, longest) = (0, 0, Duration.zero)
+        for seed in (isOne ? number : 1)...number {
+            print("relays of seed \(seed)")
+            fflush(nil)  // in case it traps
+            let world = RelayWorld(seed: seed)
+            world.run()
+            if let violation = world.violation {
+                print(
+                    "VIOLATED: seed \(seed), \(violation)\nagain: Deploy/tools/simulate relays --seed \(seed)"
+                )
+                exit(1)
+            }
+            delivered += world.delivered
+            putOff += world.putOff
+            longest = max(longest, world.longest)
+        }
+        print(
+            """
+            simulation: \(isOne ? 1 : number) histories of relays: \(delivered) delivered, none by two relays; \(putOff) times \
+            one waited for room at another relay than the others; tried after \(longest.components.seconds) s at the latest
+            """)
+    }
+
     /// Histories that found a fault once: tokens that always fail had filled a lane's memory, or were the first of a start.
     private static let foundBefore: [UInt64] = [1500, 2250]
 
@@ -87,6 +117,13 @@ extension Simulate {
             if let violation = world.violation { return violation }
         }
         return nil
+    }
+
+    /// What relays that hang, die and come back do to two lanes.
+    private static func relayed(_ seed: UInt64) -> String? {
+        let world = RelayWorld(seed: seed)
+        world.run()
+        return world.violation
     }
 
     /// A crowd takes its time.

@@ -49,11 +49,22 @@ enum Canary: String, CaseIterable, Sendable {
     /// What one token is told is believed of all others.
     case believesEveryToken
 
+    /// Room at an upstream that is not the active one is told to nobody.
+    case tellsOnlyTheActiveUpstream
+    /// What another lane writes down takes a lane's room, and when it is written nobody tells that lane.
+    case letsAnotherLaneTakeRoom
+    /// A dial that takes a minute is a connection that lived for a minute.
+    case callsALongDialALongLife
+
     private var isAboutNodes: Bool {
         [
             .hasNoFences, .leasesByTheNodesClock, .givesUpWhatIsUnderWay, .looksForNoArrivals,
             .mistakesWhatArrived, .tellsNoEndsOfOthers,
         ].contains(self)
+    }
+
+    private var isAboutRelays: Bool {
+        [.tellsOnlyTheActiveUpstream, .letsAnotherLaneTakeRoom, .callsALongDialALongLife].contains(self)
     }
 
     private var isAboutWindows: Bool {
@@ -76,6 +87,12 @@ enum Canary: String, CaseIterable, Sendable {
                     world.run()
                     if let violation = world.violation { return violation }
                 }
+                continue
+            }
+            guard !isAboutRelays else {
+                let world = RelayWorld(seed: seed, canary: self)
+                world.run()
+                if let violation = world.violation { return violation }
                 continue
             }
             guard !isAboutNodes else {

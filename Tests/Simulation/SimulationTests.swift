@@ -85,6 +85,23 @@ import Vectors
         }
     }
 
+    /// Two lanes over two or three relays that hang, die and come back, behind slow circuits, by the gateway's own limits.
+    @Test(arguments: seeds.prefix(isLong ? 8 : 1))
+    func whoWaitsForARelayIsToldByItsRoom(seed: UInt64) {
+        print("simulation: relays of seed \(seed) begin")
+        let world = RelayWorld(seed: seed)
+        world.run()
+        print(
+            "simulation: relays of seed \(seed): \(world.delivered) delivered, \(world.putOff) times one waited for a relay,"
+                + " tried after \(world.longest.components.seconds) s at the latest")
+        if let violation = world.violation {
+            Issue.record(
+                "seed \(seed), \(violation)\nagain: Deploy/tools/simulate relays --seed \(seed)")
+        }
+        #expect(world.delivered > 100)
+        #expect(world.putOff > 10)
+    }
+
     /// Two and three nodes with one store: killed, stopped, paused, cut off, with clocks an hour off.
     @Test(arguments: seeds.prefix(isLong ? 3 : 1))
     func nodesThatShareAStoreLoseNothingAndEndWithEqualParts(seed: UInt64) {

@@ -85,6 +85,10 @@ import Vectors
         life.ended(wasAnswered: true, at: .second(3))
         life.timedOut(sentAt: .second(2))
         #expect(life.phase == .open)
+        // An answer in the moment in which it was sent is that of one before.
+        var other = life
+        other.timedOut(sentAt: .second(3))
+        #expect(other.phase == .draining)
         life.timedOut(sentAt: .second(4))
         #expect(life.phase == .draining)
     }
@@ -156,10 +160,10 @@ import Vectors
     @Test mutating func afterOneThatWorkedTheNextIsOpenedAtOnce() {
         var pace = OpeningPace()
         pace.opening(at: 0)
-        pace.ended(answers: 1, openedAt: 0, at: .second(1), using: &random)
+        pace.ended(answers: 1, of: 1, openedAt: 0, at: .second(1), using: &random)
         #expect(pace.nextOpening(at: .second(1)) == .second(1))
         pace.opening(at: .second(1))
-        pace.ended(answers: 0, openedAt: .second(1), at: .second(61), using: &random)
+        pace.ended(answers: 0, of: 0, openedAt: .second(1), at: .second(61), using: &random)
         #expect(pace.nextOpening(at: .second(61)) == .second(61))
     }
 
@@ -171,7 +175,7 @@ import Vectors
             var life = ConnectionLife(limits: RelayGateway.limits, needsProof: false, at: time)
             time = time + RelayGateway.limits.setup
             expect(life.check(at: time, isSpare: false), is: .end(.setupTimeout))
-            pace.ended(answers: life.answers, openedAt: life.openedAt, at: time, using: &random)
+            pace.ended(answers: life.answers, of: 0, openedAt: life.openedAt, at: time, using: &random)
             #expect(pace.failures == failures && pace.nextOpening(at: time) > time)
         }
         // One that stood at last for as long is none, and one that took as long to stand and went is.
@@ -179,17 +183,34 @@ import Vectors
         life.opened(at: time + .seconds(59))
         #expect(life.openedAt == time + .seconds(59))
         var other = pace
-        pace.ended(answers: 0, openedAt: life.openedAt, at: time + .seconds(118), using: &random)
+        pace.ended(answers: 0, of: 0, openedAt: life.openedAt, at: time + .seconds(118), using: &random)
         #expect(pace.failures == 4)
-        other.ended(answers: 0, openedAt: life.openedAt, at: time + .seconds(119), using: &random)
+        other.ended(answers: 0, of: 0, openedAt: life.openedAt, at: time + .seconds(119), using: &random)
         #expect(other.failures == 0)
+    }
+
+    /// A relay has a minute for its answer, the same as what is long: one that takes requests and answers none is no use.
+    @Test mutating func aConnectionThatAnswersNothingIsAFailureHoweverLongItStands() {
+        let limits = RelayGateway.limits
+        var life = ConnectionLife(limits: limits, needsProof: false, at: 0)
+        life.opened(at: .second(1))
+        life.sent(at: .second(1))
+        let end = MonotonicTime.second(1) + limits.request
+        life.timedOut(sentAt: .second(1))
+        life.ended(wasAnswered: false, at: end)
+        expect(life.check(at: end, isSpare: false), is: .end(.drained))
+        var demand = LinkDemand(isKept: false)
+        demand.isRunning = true
+        expect(demand.want(room: 0, isOpening: false), is: true)
+        expect(demand.ended(life, requests: 1, isOurs: false, at: end, using: &random), is: .failure)
+        #expect(demand.pace.failures == 1)
     }
 
     @Test mutating func failuresWaitLongerAndLongerUpToAMinute() {
         var pace = OpeningPace()
         var time: MonotonicTime = 0
         for bound in [1, 2, 4, 8, 16, 32, 64, 120, 120] {
-            pace.ended(answers: 0, openedAt: time, at: time, using: &random)
+            pace.ended(answers: 0, of: 0, openedAt: time, at: time, using: &random)
             let next = pace.nextOpening(at: time)
             #expect((.milliseconds(bound * 250) ... .milliseconds(bound * 500)).contains(next - time))
             time = next
@@ -211,7 +232,7 @@ import Vectors
         for _ in 0..<60 {
             #expect(pace.nextOpening(at: 0) == 0)
             pace.opening(at: 0)
-            pace.ended(answers: 9, openedAt: 0, at: 0, using: &random)
+            pace.ended(answers: 9, of: 9, openedAt: 0, at: 0, using: &random)
         }
         #expect(pace.nextOpening(at: 0) == .second(1))
         #expect(pace.nextOpening(at: .second(1)) == .second(1))

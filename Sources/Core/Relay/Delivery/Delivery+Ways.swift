@@ -51,21 +51,19 @@ extension Pipeline {
     /// - Parameters:
     ///   - way: The way, by the number that its notifications were put off with: see ``Deferral/way``.
     ///   - room: How many the way takes now.
-    /// - Returns: Whether more wait for it.
+    /// - Returns: Whether more wait for it, and could be sent. One that is sent need not take the way: the gateway decides anew.
     package mutating func pump(_ lane: Int, way: Int, room: Int, at now: Instant) -> Bool {
-        guard !delivery.lanes[lane].wayfarers.isEmpty else { return false }
-        if maySend(in: lane, at: now) {
-            var room = room
-            while room > 0, let slot = delivery.takeWayfarers(in: lane, for: way, upTo: 1).first {
-                guard let step = begin(slot, in: lane, at: now) else {
-                    // Too many bodies are in memory: it comes back as one that any pump sends.
-                    delivery.makeReady(slot)
-                    continue
-                }
-                guard case .send(let handle, let notification) = step else { continue }
-                effects.append(.send(handle, notification, lane: lane))
-                room -= 1
+        guard !delivery.lanes[lane].wayfarers.isEmpty, maySend(in: lane, at: now) else { return false }
+        var room = room
+        while room > 0, let slot = delivery.takeWayfarers(in: lane, for: way, upTo: 1).first {
+            guard let step = begin(slot, in: lane, at: now) else {
+                // Too many bodies are in memory: it comes back as one that any pump sends.
+                delivery.makeReady(slot)
+                continue
             }
+            guard case .send(let handle, let notification) = step else { continue }
+            effects.append(.send(handle, notification, lane: lane))
+            room -= 1
         }
         return delivery.lanes[lane].wayfarers.contains { $0.way == way }
     }

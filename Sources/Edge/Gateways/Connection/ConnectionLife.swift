@@ -144,7 +144,7 @@ struct ConnectionLife: Equatable, Sendable {
     /// Notes that a request had no answer in time. If no other request had an answer either since it was
     /// sent, the gateway takes and doesn't give: the connection is drained, and another one opened.
     mutating func timedOut(sentAt: MonotonicTime) {
-        if lastAnswer < sentAt { drain() }
+        if lastAnswer <= sentAt { drain() }
     }
 
     enum Check: Equatable {

@@ -52,7 +52,7 @@ final class GatewayConnection {
     private enum State: ~Copyable {
         case connecting
         case speaking(Channel)
-        case ended(wasEstablished: Bool)
+        case ended
     }
 
     /// The parts of a connection that stands: TCP and TLS worked.
@@ -128,15 +128,6 @@ final class GatewayConnection {
         case .connecting: false
         case .speaking: false
         case .ended: true
-        }
-    }
-
-    /// Whether the connection stood once: TCP and TLS worked.
-    var wasEstablished: Bool {
-        switch state {
-        case .connecting: false
-        case .speaking: true
-        case .ended(let wasEstablished): wasEstablished
         }
     }
 
@@ -292,7 +283,7 @@ final class GatewayConnection {
     private func end(_ reason: ConnectionEnd) {
         guard !hasEnded else { return }
         let channel = channel
-        state = .ended(wasEstablished: channel != nil)
+        state = .ended
         timer.stop()
         life.drain()
         if let channel { close(channel) }

@@ -52,12 +52,8 @@ final class GatewayLink: ConnectionOwner {
     private var context: TLSContext?
     private let log: Logger
     @exclusivity(unchecked) private var connections: [GatewayConnection] = []
-    private var pace = OpeningPace()
+    private var demand: LinkDemand
     private var random = SystemRandomNumberGenerator()
-    private var isRunning = false
-    /// Whether something waits for a connection, where none is kept.
-    private var isWanted = false
-    private var lacksRoom = true
     private var starvedAt = MonotonicTime.longAgo
     private let openLater = Timer()
     private let growLater = Timer()
@@ -68,6 +64,7 @@ final class GatewayLink: ConnectionOwner {
     /// Makes a link; without a TLS context it is for plain HTTP.
     init(_ settings: Settings, context: TLSContext?, log: Logger) {
         self.settings = settings
+        demand = LinkDemand(isKept: settings.limits.rest == nil)
         self.context = context
         self.log = log
         openLater.action = { [unowned self] in maintain() }
@@ -79,13 +76,13 @@ final class GatewayLink: ConnectionOwner {
     }
 
     func start() {
-        isRunning = true
+        demand.isRunning = true
         maintain()
     }
 
     /// Takes nothing more. Connections close when what is on its way has ended.
     func stop() {
-        isRunning = false
+        demand.isRunning = false
         openLater.stop()
         for connection in connections { connection.drain() }
     }
@@ -94,7 +91,7 @@ final class GatewayLink: ConnectionOwner {
     func use(_ context: TLSContext?) {
         self.context = context
         mended()
-        pace.reset(at: EventLoop.now)
+        demand.pace.reset(at: EventLoop.now)
         for connection in connections {
             connection.isOutdated = true
             connection.drain()
@@ -104,7 +101,7 @@ final class GatewayLink: ConnectionOwner {
 
     /// The number of further requests that can be sent now.
     var room: Int {
-        guard isRunning else { return 0 }
+        guard demand.isRunning else { return 0 }
         var room = 0
         for connection in connections { room += connection.room }
         return room
@@ -112,7 +109,7 @@ final class GatewayLink: ConnectionOwner {
 
     /// The connection with the most room.
     var roomiest: GatewayConnection? {
-        guard isRunning else { return nil }
+        guard demand.isRunning else { return nil }
         if connections.count == 1 {
             let only = connections[0]
             return only.room > 0 ? only : nil
@@ -131,7 +128,7 @@ final class GatewayLink: ConnectionOwner {
         figures.fault = fault
         figures.wish = wished.wish
         figures.connections = connections.count
-        figures.isResting = !isKept && !isWanted
+        figures.isResting = demand.isResting
         figures.inFlight = connections.reduce(0) { $0 + $1.life.inFlight }
         figures.requests = connections.reduce(endedRequests) { $0 + $1.requests }
         return figures
@@ -146,11 +143,13 @@ final class GatewayLink: ConnectionOwner {
     func note(certificateEnd: Int64) { counted.certificateEnd = certificateEnd }
 
     /// Notes that more waits than ``room`` lets through: when that lasts, another connection is opened.
-    func noteBacklog() {
-        guard room == 0 else { return }
-        want()
+    ///
+    /// - Parameter reserved: The part of the room that something else is about to take.
+    func noteBacklog(beyond reserved: Int = 0) {
+        guard room <= reserved else { return }
+        want(beyond: reserved)
         // What waits since before the start is seen before it.
-        guard isRunning else { return }
+        guard demand.isRunning else { return }
         starvedAt = EventLoop.now
         for connection in connections { connection.noteBacklog() }
         if !growLater.isRunning, connections.contains(where: \.isFull) {
@@ -159,30 +158,21 @@ final class GatewayLink: ConnectionOwner {
     }
 
     /// Sees to it that there is a connection.
-    func want() {
-        lacksRoom = true
-        guard !isKept else { return }
-        // Also while there is one: it may be about to end.
-        isWanted = true
-        // Who waits is told of one that is open, too. The next one may be waited for already.
-        if room > 0 || usable.isEmpty && !openLater.isRunning { endOfTurn.schedule() }
+    func want() { want(beyond: 0) }
+
+    private func want(beyond reserved: Int) {
+        let isOpening = openLater.isRunning || !usable.isEmpty
+        if demand.want(room: room - reserved, isOpening: isOpening) { endOfTurn.schedule() }
     }
 
     /// Notes that there is no need for a connection any more, where none is kept.
     func rest() {
-        isWanted = false
+        demand.rest()
         openLater.stop()
     }
 
-    /// Whether there is a connection at all times.
-    private var isKept: Bool { settings.limits.rest == nil }
-
     private func tellOfRoom() {
-        let hasRoom = room > 0
-        if hasRoom { isWanted = false }
-        guard lacksRoom, hasRoom || faultReason != nil else { return }
-        lacksRoom = false
-        onRoom?()
+        if demand.takeNews(room: room, hasFault: faultReason != nil) { onRoom?() }
     }
 
     // MARK: Opening
@@ -190,8 +180,7 @@ final class GatewayLink: ConnectionOwner {
     private var usable: [GatewayConnection] { connections.filter { $0.life.phase != .draining } }
 
     private func maintain() {
-        guard isRunning, isKept || isWanted, usable.isEmpty else { return }
-        open()
+        if demand.needsConnection(hasUsable: !usable.isEmpty) { open() }
     }
 
     private func grow() {
@@ -199,7 +188,7 @@ final class GatewayLink: ConnectionOwner {
         let isSequential = usable.contains { $0.version == .http1 }
         let most =
             isSequential ? settings.sequentialConnections ?? 2 * settings.connections : settings.connections
-        guard isRunning, usable.count < most,
+        guard demand.isRunning, usable.count < most,
             usable.allSatisfy(\.isFull), EventLoop.now - starvedAt < GatewayLink.growthDelay
         else { return }
         open()
@@ -207,12 +196,12 @@ final class GatewayLink: ConnectionOwner {
 
     private func open() {
         let now = EventLoop.now
-        let next = pace.nextOpening(at: now)
+        let next = demand.pace.nextOpening(at: now)
         guard next <= now else {
             openLater.start(after: next - now)
             return
         }
-        pace.opening(at: now)
+        demand.pace.opening(at: now)
         counted.connectionsOpened += 1
         connections.append(
             GatewayConnection(
@@ -244,7 +233,7 @@ final class GatewayLink: ConnectionOwner {
     }
 
     func connectionOnlyFails(_ connection: GatewayConnection) {
-        guard pace.takeReplacement(at: EventLoop.now) else { return }
+        guard demand.pace.takeReplacement(at: EventLoop.now) else { return }
         log.notice("gateway.connection_replaced", metadata: ["host": "\(name)"])
         connection.drain()
     }
@@ -256,17 +245,12 @@ final class GatewayLink: ConnectionOwner {
     func connectionEnded(_ connection: GatewayConnection, _ end: ConnectionEnd) {
         connections.removeAll { $0 === connection }
         endedRequests += connection.requests
-        let failures = pace.failures
-        if !isKept, !isWanted, connection.wasEstablished, connection.requests == 0 {
-            // It was opened to see whether that can be done; the gateway closes what is not used.
-            pace.reset(at: EventLoop.now)
-            return endOfTurn.schedule()
-        }
-        if isRunning, !connection.isOutdated, !end.isOurs {
-            pace.ended(
-                answers: connection.life.answers, openedAt: connection.life.openedAt,
-                at: EventLoop.now, using: &random)
-        }
+        let failures = demand.pace.failures
+        let meaning = demand.ended(
+            connection.life, requests: connection.requests, isOurs: connection.isOutdated || end.isOurs,
+            at: EventLoop.now, using: &random)
+        endOfTurn.schedule()
+        guard meaning != .looked else { return }
         switch end {
         case .finished(let reason), .unneeded(let reason):
             log.debug(
@@ -279,8 +263,7 @@ final class GatewayLink: ConnectionOwner {
             faultReason = .own(.tls)
             tell(settings.hidesHost ? .own(.tls) : .system(reason), isRepeated: failures > 0)
         }
-        endOfTurn.schedule()
-        guard pace.failures > failures else { return }
+        guard meaning == .failure else { return }
         counted.connectionFailures += 1
         onFailure?()
     }

@@ -38,12 +38,14 @@ struct OpeningPace: Equatable, Sendable {
     ///
     /// - Parameters:
     ///   - answers: The number of requests that the connection has answered.
+    ///   - requests: The number of requests that were sent over it. If it has answered none of them, it was no use however
+    ///     long it stood.
     ///   - openedAt: The time since when it stood; `nil`: it never did, however long that took.
     mutating func ended(
-        answers: Int, openedAt: MonotonicTime?, at time: MonotonicTime,
+        answers: Int, of requests: Int, openedAt: MonotonicTime?, at time: MonotonicTime,
         using random: inout some RandomNumberGenerator
     ) {
-        let isLongLived = openedAt.map { time - $0 >= OpeningPace.longLife } ?? false
+        let isLongLived = openedAt.map { requests == 0 && time - $0 >= OpeningPace.longLife } ?? false
         guard answers == 0, !isLongLived else {
             reset(at: time)
             return

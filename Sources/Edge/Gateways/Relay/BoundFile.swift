@@ -1,3 +1,4 @@
+import Crypto
 import Encodings
 import Logging
 import Reactor
@@ -55,5 +56,14 @@ final class BoundFile {
             for send in due { send(true) }
             write()
         }
+    }
+}
+
+extension BoundNotifications {
+    init(_ upstreams: [GatewayURL]) {
+        self.init(
+            marks: upstreams.map { url in
+                Hash.sha256(Array(url.description.utf8)).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+            })
     }
 }

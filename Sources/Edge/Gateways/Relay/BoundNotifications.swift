@@ -1,4 +1,3 @@
-import Crypto
 import Relay
 
 /// The upstreams to which notifications are bound, since they may have them. A bound notification is on its
@@ -22,11 +21,8 @@ struct BoundNotifications: Sendable {
     /// Oldest first, with those that have ended meanwhile.
     private var order: ArraySlice<NotificationID> = []
 
-    init(_ upstreams: [GatewayURL]) {
-        marks = upstreams.map { url in
-            Hash.sha256(Array(url.description.utf8)).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
-        }
-    }
+    /// Makes an empty record. Each of `marks` stands for an upstream on disk, wherever the operator's list has it.
+    init(marks: [UInt64]) { self.marks = marks }
 
     var count: Int { bindings.count }
 

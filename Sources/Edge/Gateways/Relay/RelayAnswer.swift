@@ -18,7 +18,7 @@ enum RelayAnswer: Equatable {
 
     static let refusedWithoutReason = "RelayRefused"
     /// No answer yet: the notification waits for an upstream that is not connected.
-    static let upstreamAway = "UpstreamAway"
+    static let upstreamAway = Upstreams.away
     static let badAnswer = "BadAnswer"
     /// The answer says neither yes nor no.
     private static let unreadable = RelayAnswer.unclear(reason: badAnswer, after: nil)

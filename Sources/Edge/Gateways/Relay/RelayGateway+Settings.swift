@@ -23,10 +23,7 @@ extension RelayGateway {
         var away = UpstreamOrder<DeviceToken>.firstPause
     }
 
-    /// The limits for the way through Tor. Servers close what is idle after some seconds: we are first, so
-    /// that no request meets a connection that is just being closed.
-    nonisolated static let limits = ConnectionLife.Limits(
-        setup: .seconds(60), unanswered: .seconds(90), request: .seconds(60), inFlight: 1, rest: .seconds(3))
+    nonisolated static let limits = ConnectionLife.Limits.relay
 
     static func context(_ trust: TLSTrust) throws(GatewaySetupError) -> TLSContext {
         try trust.context(protocols: ["http/1.1"])
@@ -38,15 +35,4 @@ extension RelayGateway {
     nonisolated static let suspicious = [
         "BadDeviceToken", "DeviceTokenNotForTopic", "SENDER_ID_MISMATCH", "INVALID_ARGUMENT",
     ]
-
-    /// Returns the outcome of a notification whose upstream has no connection, while others have: it waits for room there.
-    ///
-    /// - Parameter isBound: Whether that upstream may have it already. Otherwise the one before has not taken it, and this
-    ///   one is being called.
-    static func away(at index: Int, isBound: Bool) -> Outcome {
-        .deferred(
-            Deferral(
-                reason: RelayAnswer.upstreamAway, scope: .device, retryAfter: .seconds(isBound ? 30 : 2),
-                way: index))
-    }
 }

@@ -19,16 +19,14 @@ package final class RelayGateway: Gateway {
     private let form: RelayForm
     private let platform: Platform
     private let peer: RelayPeer
-    private let upstreams: [(url: GatewayURL, link: GatewayLink)]
+    private let ways: [(url: GatewayURL, link: GatewayLink)]
     private let shared: SharedRelayPace
     private let look: Duration?
     private let log: Logger
-    private var order: UpstreamOrder<DeviceToken>
+    private var upstreams: Upstreams
     private var doubts = DoubtfulRefusals()
     /// The record of the upstreams to which notifications that may have been taken are sent again.
     private let bound: BoundFile
-    /// Notifications of this lane that are about to be sent to each upstream: it is being written down that they are.
-    private var binding: [Int]
     private let later = Later()
     private let alarm = Timer()
     private var isRunning = false
@@ -42,11 +40,10 @@ package final class RelayGateway: Gateway {
         peer = settings.peer
         shared = pace
         self.bound = bound
-        binding = settings.upstreams.map { _ in 0 }
         look = settings.look
         self.log = log
-        order = UpstreamOrder(count: settings.upstreams.count, firstPause: settings.away)
-        var upstreams: [(GatewayURL, GatewayLink)] = []
+        upstreams = Upstreams(count: settings.upstreams.count, firstPause: settings.away)
+        var ways: [(GatewayURL, GatewayLink)] = []
         var limits = settings.limits
         if form == .p2p { limits.inFlight = PeerClientSession.most }
         for (url, egress) in settings.upstreams {
@@ -55,24 +52,24 @@ package final class RelayGateway: Gateway {
                     url: url, egress: egress, version: form == .p2p ? .peer(peer.network) : .http1,
                     limits: limits, sequentialConnections: settings.connections),
                 context: url.isSecure ? try RelayGateway.context(settings.trust) : nil, log: log)
-            upstreams.append((url, link))
+            ways.append((url, link))
         }
-        self.upstreams = upstreams
+        self.ways = ways
         alarm.action = { [unowned self] in wake() }
-        for (index, upstream) in upstreams.enumerated() {
-            upstream.1.onRoom = { [unowned self] in gotRoom(index) }
-            upstream.1.onFailure = { [unowned self] in failed(index) }
+        for (index, way) in ways.enumerated() {
+            way.1.onRoom = { [unowned self] in gotRoom(index) }
+            way.1.onFailure = { [unowned self] in failed(index) }
         }
     }
 
     /// Takes other authorities, which are to be trusted from now on.
     func use(_ trust: TLSTrust) throws(GatewaySetupError) {
-        for (url, link) in upstreams where url.isSecure { link.use(try RelayGateway.context(trust)) }
+        for (url, link) in ways where url.isSecure { link.use(try RelayGateway.context(trust)) }
     }
 
     package func start() {
         isRunning = true
-        for (_, link) in upstreams { link.start() }
+        for (_, link) in ways { link.start() }
         if look != nil { active.want() }
         postponeLook(at: EventLoop.now)
         setAlarm()
@@ -81,67 +78,71 @@ package final class RelayGateway: Gateway {
     package func stop() {
         isRunning = false
         alarm.stop()
-        for (_, link) in upstreams { link.stop() }
+        for (_, link) in ways { link.stop() }
     }
 
     // MARK: Which is asked
 
-    private var active: GatewayLink { upstreams[order.active].link }
+    private var active: GatewayLink { ways[upstreams.active].link }
 
-    package var capacity: Int { shared.pace.room(upTo: room(of: order.active), at: EventLoop.now) }
+    package var capacity: Int { shared.pace.room(upTo: room(at: upstreams.active), at: EventLoop.now) }
 
-    private func room(of index: Int) -> Int { max(0, upstreams[index].link.room - binding[index]) }
+    private func room(at index: Int) -> Int { upstreams.room(at: index, free: ways[index].link.room) }
 
     package func noteBacklog() {
-        active.noteBacklog()
+        noteBacklog(at: upstreams.active)
         // The pace alone holds it up.
-        if room(of: order.active) > 0 { shared.wait(self) { [weak self] in self?.onCapacity?() } }
+        if room(at: upstreams.active) > 0 { shared.wait(self) { [weak self] in self?.onCapacity?() } }
+    }
+
+    private func noteBacklog(at index: Int) {
+        ways[index].link.noteBacklog(beyond: upstreams.binding[index])
     }
 
     package var fault: String? {
-        upstreams.allSatisfy { $0.link.fault != nil && $0.link.room == 0 } ? active.fault : nil
+        ways.allSatisfy { $0.link.fault != nil && $0.link.room == 0 } ? active.fault : nil
     }
 
     private func gotRoom(_ index: Int) {
-        // It is called for a fault as well.
-        guard upstreams[index].link.room > 0 else { return onCapacity?() ?? () }
-        upstreams[index].link.mended()
-        if order.isAside(index) {
-            order.connected(index)
-            if !order.isAside(index) { log.notice("relay.upstream_back", metadata: facts(of: index)) }
-        }
-        serve(index)
-    }
-
-    /// Sends what waits for an upstream that may have room: first what must go there, then what would go there.
-    private func serve(_ index: Int) {
-        if onWay?(index, room(of: index)) == true { upstreams[index].link.noteBacklog() }
-        onCapacity?()
+        let hasRoom = ways[index].link.room > 0
+        if hasRoom { ways[index].link.mended() }
+        upstreams.gotRoom(index, isFault: !hasRoom)
+        carryOut()
     }
 
     private func failed(_ index: Int) {
-        setAside(index, reason: upstreams[index].link.figures.lastError ?? "-")
+        upstreams.failed(index, ways[index].link.figures.lastError ?? "-", at: EventLoop.now)
+        carryOut()
         // A fault comes back with the next notification.
         if fault != nil { onCapacity?() }
     }
 
-    /// Leaves an upstream; `true`: another one is asked instead.
-    @discardableResult
-    private func setAside(_ index: Int, for asked: Duration? = nil, reason: String) -> Bool {
-        let isNews = !order.isAside(index)
-        guard order.setAside(index, for: asked, at: EventLoop.now) else { return false }
-        upstreams[index].link.rest()
-        if isNews { log.notice("relay.upstream_left", metadata: facts(of: index, reason)) }
-        active.want()
+    /// Carries out what the choices ask for. It may bring the next event, whose acts are carried out within.
+    private func carryOut() {
+        for act in upstreams.takeActs() {
+            switch act {
+            case .call(let index): ways[index].link.want()
+            case .letRest(let index): ways[index].link.rest()
+            case .serve(let index):
+                while let onWay, onWay(index, room(at: index)) {
+                    // What goes elsewhere after all has left its room to the next.
+                    guard room(at: index) == 0 else { continue }
+                    noteBacklog(at: index)
+                    break
+                }
+            case .tell: onCapacity?()
+            case .noteLeft(let index, let reason):
+                log.notice("relay.upstream_left", metadata: facts(of: index, reason))
+            case .noteBack(let index): log.notice("relay.upstream_back", metadata: facts(of: index))
+            }
+        }
         setAlarm()
-        return true
     }
 
     /// Returns the facts of an upstream for a line of the log.
     private func facts(of index: Int, _ reason: String? = nil) -> Logger.Metadata {
         var facts: Logger.Metadata = [
-            "host": "\(upstreams[index].url.authority)",
-            "active": "\(upstreams[order.active].url.authority)",
+            "host": "\(ways[index].url.authority)", "active": "\(ways[upstreams.active].url.authority)",
         ]
         if let reason { facts["reason"] = "\(reason)" }
         return facts
@@ -151,12 +152,12 @@ package final class RelayGateway: Gateway {
 
     private func wake() {
         let now = EventLoop.now
-        for index in order.takeDue(at: now) { upstreams[index].link.want() }
+        upstreams.wake(at: now)
         if lookAt <= now {
             postponeLook(at: now)
             active.want()
         }
-        setAlarm()
+        carryOut()
     }
 
     private func postponeLook(at time: MonotonicTime) { lookAt = look.map { time + $0 } ?? .max }
@@ -164,7 +165,7 @@ package final class RelayGateway: Gateway {
     private func setAlarm() {
         guard isRunning else { return }
         let now = EventLoop.now
-        let next = min(lookAt, order.wakeAt ?? .max)
+        let next = min(lookAt, upstreams.wakeAt ?? .max)
         guard next < .max else { return alarm.stop() }
         alarm.start(after: max(next - now, .milliseconds(1)))
     }
@@ -176,8 +177,9 @@ package final class RelayGateway: Gateway {
         guard case .bisq(let content) = notification.content else {
             return later { completion(.refused(reason: Reason.badMessage.code)) }
         }
-        let (id, index) = (notification.id, bound[notification.id] ?? order.place(of: notification.id))
-        guard room(of: index) > 0 else {
+        let id = notification.id
+        let index = upstreams.place(of: id, bound: bound[id])
+        guard room(at: index) > 0 else {
             let outcome = outcomeWithoutRoom(for: id, at: index)
             return later { completion(outcome) }
         }
@@ -187,15 +189,15 @@ package final class RelayGateway: Gateway {
             return later { completion(.deferred(deferral)) }
         }
         postponeLook(at: now)
-        let url = upstreams[index].url
+        let url = ways[index].url
         let request = RelayRequest(
             notification, content, on: platform, form: form, below: url.path, peer: peer)
-        binding[index] += 1
+        upstreams.beginBinding(to: index)
         bound.bind(id, to: index) { [self] isLate in
-            binding[index] -= 1
-            defer { if isLate { serve(index) } }
+            upstreams.endBinding(to: index, isLate: isLate)
+            defer { carryOut() }
             // The connection may have gone meanwhile.
-            guard let connection = upstreams[index].link.roomiest else {
+            guard let connection = ways[index].link.roomiest else {
                 bound.notTaken(id)
                 let outcome = outcomeWithoutRoom(for: id, at: index)
                 return later { completion(outcome) }
@@ -207,10 +209,9 @@ package final class RelayGateway: Gateway {
     }
 
     private func outcomeWithoutRoom(for id: NotificationID, at index: Int) -> Outcome {
-        let link = upstreams[index].link
-        link.noteBacklog()
-        return index == order.active
-            ? link.outcomeWithoutRoom : RelayGateway.away(at: index, isBound: bound[id] != nil)
+        noteBacklog(at: index)
+        return upstreams.outcomeWithoutRoom(
+            at: index, isBound: bound[id] != nil, own: ways[index].link.outcomeWithoutRoom)
     }
 
     private func outcome(of end: ExchangeEnd, _ notification: Notification, at index: Int) -> Outcome {
@@ -219,16 +220,16 @@ package final class RelayGateway: Gateway {
             return outcome(of: .setup(reason: RelayGateway.wrongNetwork), notification, at: index)
         case .unharmed(let reason):
             bound.notTaken(notification.id)
-            return upstreams[index].link.unharmed(reason)
+            return ways[index].link.unharmed(reason)
         case .unclear(let reason):
             bound.unclear(notification.id)
-            return upstreams[index].link.unclear(reason)
+            return ways[index].link.unclear(reason)
         case .answered(let answer):
             let outcome = outcome(of: RelayAnswer(answer, form: form), notification, at: index)
+            carryOut()
             switch outcome {
             case .accepted, .kept, .refused, .tokenDead:
-                order.answered(index, notification.deviceToken)
-                order.ended(notification.id)
+                upstreams.judged(notification, at: index)
                 bound.ended(notification.id)
                 doubts.forget(notification.id)
             case .deferred, .blocked: break
@@ -241,7 +242,7 @@ package final class RelayGateway: Gateway {
         let isOfNobody = DeviceToken.ofNobody.contains(notification.deviceToken)
         switch answer {
         case .accepted:
-            upstreams[index].link.noteAccepted()
+            ways[index].link.noteAccepted()
             doubts.accepted(notification.id)
             refusedDevices.accepted(notification.deviceToken)
             return .accepted
@@ -259,51 +260,28 @@ package final class RelayGateway: Gateway {
             return doubtful(reason, notification, at: index)
         case .later(let reason, let scope, let pause):
             bound.notTaken(notification.id)
-            if scope != .device, passOn(notification, at: index, reason, after: pause) {
-                return next(notification, reason, after: pause)
+            if scope != .device, let outcome = passOn(notification, from: index, reason, after: pause) {
+                return outcome
             }
             let deferral = Deferral(reason: reason, scope: scope, retryAfter: pause)
-            upstreams[index].link.note(wish: deferral)
+            ways[index].link.note(wish: deferral)
             return .deferred(deferral)
         case .unclear(let reason, let pause):
             bound.unclear(notification.id)
-            // The others need not wait for it.
-            let isLeft = leave(index, for: notification, reason, after: pause)
-            return .deferred(Deferral(reason: reason, scope: isLeft ? .device : .host, retryAfter: pause))
+            return upstreams.unclear(notification, at: index, reason, after: pause, at: EventLoop.now)
         case .setup(let reason):
             bound.notTaken(notification.id)
-            if passOn(notification, at: index, reason, after: RelayAnswer.faultPause) {
-                return next(notification, reason, after: RelayAnswer.faultPause)
-            }
-            return .blocked(reason: reason)
+            return passOn(notification, from: index, reason, after: RelayAnswer.faultPause)
+                ?? .blocked(reason: reason)
         }
     }
 
-    /// Passes on a notification, or all if enough devices have heard so here, and returns whether another upstream is asked.
     private func passOn(
-        _ notification: Notification, at index: Int, _ reason: String, after pause: Duration?
-    ) -> Bool {
-        guard leave(index, for: notification, reason, after: pause) else {
-            return order.detour(notification.id, from: index)
-        }
-        order.ended(notification.id)
-        return true
-    }
-
-    /// Leaves an upstream that has failed a notification, if enough devices have heard so here; returns whether it did.
-    private func leave(
-        _ index: Int, for notification: Notification, _ reason: String, after pause: Duration?
-    ) -> Bool {
-        order.failed(index, notification.deviceToken, from: notification.sender, at: EventLoop.now)
-            && setAside(index, for: pause, reason: reason)
-    }
-
-    /// Returns the outcome of what was not taken: the next upstream gets it at once, unless this one may have it from before.
-    private func next(_ notification: Notification, _ reason: String, after pause: Duration?) -> Outcome {
-        let isFree = bound[notification.id] == nil
-        return .deferred(
-            Deferral(
-                reason: reason, scope: .device, retryAfter: isFree ? nil : pause, isUnharmed: isFree))
+        _ notification: Notification, from index: Int, _ reason: String, after pause: Duration?
+    ) -> Outcome? {
+        upstreams.passOn(
+            notification, from: index, reason, after: pause, isBound: bound[notification.id] != nil,
+            at: EventLoop.now)
     }
 
     private func doubtful(_ reason: String, _ notification: Notification, at index: Int) -> Outcome {
@@ -328,7 +306,7 @@ package final class RelayGateway: Gateway {
         log.error(
             "gateway.tokens_refused",
             metadata: [
-                "host": "\(upstreams[index].url.authority)", "reason": "\(reason)",
+                "host": "\(ways[index].url.authority)", "reason": "\(reason)",
                 "advice": "many device tokens refused in a row: is it the relay of these phones' app?",
             ])
     }
@@ -337,8 +315,8 @@ package final class RelayGateway: Gateway {
 
     package var figures: GatewayFigures {
         var figures = active.figures
-        for (index, upstream) in upstreams.enumerated() where index != order.active {
-            figures.add(upstream.link.figures)
+        for (index, way) in ways.enumerated() where index != upstreams.active {
+            figures.add(way.link.figures)
         }
         figures.isResting = active.figures.isResting
         figures.fault = fault

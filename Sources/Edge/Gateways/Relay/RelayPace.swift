@@ -1,5 +1,4 @@
 import Clocks
-import Reactor
 import Relay
 
 /// How fast one app's notifications go to another relay, for all our users together: well below what the nginx in front
@@ -40,33 +39,9 @@ struct RelayPace {
     }
 }
 
-/// The pace that the lanes of an app share. Whoever waits for it has his turn, in the order in which they came to wait.
-@EventLoop
-final class SharedRelayPace {
-    var pace = RelayPace()
-    private var waiting: [(gateway: ObjectIdentifier, tell: @EventLoop () -> Void)] = []
-    private let alarm = Timer()
-
-    init() {
-        alarm.action = { [unowned self] in wake() }
-    }
-
-    /// Calls `tell` once when one more may go; once for all calls of a gateway until then.
-    func wait(_ gateway: AnyObject, _ tell: @escaping @EventLoop () -> Void) {
-        let gateway = ObjectIdentifier(gateway)
-        guard !waiting.contains(where: { $0.gateway == gateway }) else { return }
-        waiting.append((gateway, tell))
-        setAlarm()
-    }
-
-    private func wake() {
-        // Each takes what there is and comes to the end of the line with the rest.
-        for _ in waiting.indices where pace.delay(at: EventLoop.now) == .zero { waiting.removeFirst().tell() }
-        setAlarm()
-    }
-
-    private func setAlarm() {
-        guard !waiting.isEmpty, !alarm.isRunning else { return }
-        alarm.start(after: max(pace.delay(at: EventLoop.now), .milliseconds(1)))
-    }
+extension ConnectionLife.Limits {
+    /// The limits for the way to a relay, which goes through Tor mostly. Servers close what is idle after some seconds: we are
+    /// first, so that no request meets a connection that is just being closed.
+    static let relay = ConnectionLife.Limits(
+        setup: .seconds(60), unanswered: .seconds(90), request: .seconds(60), inFlight: 1, rest: .seconds(3))
 }
