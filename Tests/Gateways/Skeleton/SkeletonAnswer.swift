@@ -25,7 +25,9 @@ enum SkeletonAnswer {
     static func verdict(_ answer: GatewayAnswer) -> Verdict {
         // Anything but a short plain word could be a device token, and goes nowhere.
         let document = try? JSON(answer.body)
-        let isSigned = ["id", "error"].contains { document?[$0] != nil }
+        // What it takes it answers with an object, and what it does not with an error.
+        let isSigned =
+            (200..<300).contains(answer.status) ? document?.object != nil : document?["error"] != nil
         guard AnswerAuthor(of: answer, isSigned: isSigned) != .between else { return .between(answer) }
         let reason = GatewayAnswer.word(document?["error"]?.string)
         switch answer.status {

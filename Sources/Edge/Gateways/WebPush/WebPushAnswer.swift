@@ -69,14 +69,16 @@ enum WebPushAnswer {
             if let document = try? JSON(answer.body) {
                 if let reason = document["reason"]?.string {
                     (word, areTheServices) = (apple(reason), true)
-                } else if let number = document["errno"]?.integer, (100...999).contains(number) {
+                } else if let number = document["errno"]?.integer {
                     // Mozilla's numbers say what the status leaves open.
                     let isOtherKey =
                         number == 109
                         && document["message"]?.string?.hasSameBytes(as: mozillasOtherKey) == true
-                    (word, areTheServices) = (isOtherKey ? otherKey : "Errno\(number)", true)
+                    if (100...999).contains(number) { word = isOtherKey ? otherKey : "Errno\(number)" }
+                    areTheServices = true
                 } else {
-                    areTheServices = isOfTopic(answer)
+                    // Of ntfy's five digits; a status is what others have there.
+                    areTheServices = document["code"]?.integer.map { (10_000...99_999).contains($0) } ?? false
                 }
             } else {
                 let text = String(decoding: answer.body.prefix(1024), as: UTF8.self)
