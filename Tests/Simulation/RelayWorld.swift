@@ -233,7 +233,7 @@ final class RelayWorld {
     /// Notes that a lane closes a connection that nobody has used for its longest rest.
     func noteUnused(_ index: Int, in lane: Int) {
         let waits = pipeline.lanes[lane].wayfarers.contains {
-            $0.way == index && pipeline.delivery.waits($0.slot, $0.sequence, until: $0.due, in: lane)
+            $0.way == index && pipeline.delivery.head(of: $0.token, putOffUntil: $0.due) != nil
         }
         // What is being written down has the place of who waits.
         if waits, gateways[lane].realRoom(at: index) > 0 {
