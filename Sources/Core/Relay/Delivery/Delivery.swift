@@ -160,7 +160,9 @@ struct Delivery: Sendable {
     mutating func suspend(_ slot: Slot, until due: MonotonicTime, asked: MonotonicTime) {
         let lane = entries[slot].lane
         if lanes[lane].suspended.count >= Suspicion<Digest>.most {
-            lanes[lane].suspended = lanes[lane].suspended.filter { head(of: $0.token, putOffUntil: $0.due) != nil }
+            lanes[lane].suspended = lanes[lane].suspended.filter {
+                head(of: $0.token, putOffUntil: $0.due) != nil
+            }
         }
         lanes[lane].suspended.append(Lane.Suspended(token: entries[slot].token, due: due, asked: asked))
         postpone(slot, until: due, isThrottled: false)
