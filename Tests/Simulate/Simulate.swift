@@ -5,7 +5,7 @@ import Glibc
 /// `simulate HISTORIES`: the canaries, then the histories of the seeds from 1 on. `simulate seed SEED`: that history.
 /// `simulate day USERS TORS MICROSECONDS`: a day of notifications at tors that need so long for each.
 /// `simulate nodes HISTORIES`, `simulate nodes seed SEED`: the same of several nodes, without the canaries; `simulate relays`: of
-/// several relays. A line for each; exit status 1 at the first violation, and for a canary that is not found.
+/// several relays, with their canaries. A line for each; exit status 1 at the first violation, and for a canary that is not found.
 @main
 enum Simulate {
     static func main() {
@@ -83,6 +83,7 @@ extension Simulate {
 
     /// Two lanes of an app that hands on to several upstreams.
     private static func simulateRelays(_ number: UInt64, isOne: Bool) {
+        if !isOne { findCanaries(Canary.allCases.filter(\.isAboutRelays)) }
         var (delivered, putOff, longest) = (0, 0, Duration.zero)
         for seed in (isOne ? number : 1)...number {
             print("relays of seed \(seed)")
@@ -131,8 +132,8 @@ extension Simulate {
     private static func isQuiet(_ seed: UInt64) -> Bool { seed % 3 == 0 }
 
     /// Checks that find no core that is broken on purpose would find none that is broken by mistake.
-    private static func findCanaries() {
-        for canary in Canary.allCases {
+    private static func findCanaries(_ canaries: [Canary] = Canary.allCases) {
+        for canary in canaries {
             print("canary \(canary)")
             fflush(nil)  // in case it traps
             guard let violation = canary.found() else {

@@ -63,7 +63,7 @@ enum Canary: String, CaseIterable, Sendable {
         ].contains(self)
     }
 
-    private var isAboutRelays: Bool {
+    var isAboutRelays: Bool {
         [.tellsOnlyTheActiveUpstream, .letsAnotherLaneTakeRoom, .callsALongDialALongLife].contains(self)
     }
 

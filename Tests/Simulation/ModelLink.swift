@@ -97,6 +97,7 @@ final class ModelLink {
             connection.life, requests: connection.requests, isOurs: isOurs || isLong, at: world.time.now,
             using: &world.random)
         if isLong { demand.pace.reset(at: world.time.now) }
+        if connection.life.openedAt == nil, !isOurs { world.noteVainDial(failures: demand.pace.failures) }
         endTurn()
         if end == .failure { onFailure() }
     }

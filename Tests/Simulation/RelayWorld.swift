@@ -9,7 +9,8 @@ import Vectors
 ///
 /// What must hold, for every seed: no upstream gets what another one has taken; a connection is not closed unused while
 /// something waits for its upstream; no lane sleeps that could send; a first try is made soon after there is an upstream that
-/// is well (``RelayWorld/patience``); what may have been taken goes to that upstream again; in the end all is delivered.
+/// is well (``RelayWorld/patience``); a dial that comes to nothing is a failure, however long it took; what may have been taken
+/// goes to that upstream again; in the end all is delivered.
 final class RelayWorld {
     struct Stored {
         let id: NotificationID
@@ -23,7 +24,7 @@ final class RelayWorld {
     private static let calm: Duration = .seconds(3600)
     /// The time in which a notification has been tried once, since when one upstream has been well without pause. All others may
     /// hang, and this one be left for the longest pause just before.
-    static let patience: Duration = .seconds(780)
+    static let patience: Duration = .seconds(840)
     static let lanes = [World.android, LaneID(app: "ios", host: .production)]
     private static let devices = 60
 
@@ -239,6 +240,11 @@ final class RelayWorld {
         if waits, gateways[lane].realRoom(at: index) > 0 {
             fail("a connection to upstream \(index) closes unused while something waits for it")
         }
+    }
+
+    /// Notes that a dial came to nothing, after which its link has counted so many failures.
+    func noteVainDial(failures: Int) {
+        if failures == 0 { fail("a dial that came to nothing is no failure") }
     }
 
     /// Looks at all that waits now and then.

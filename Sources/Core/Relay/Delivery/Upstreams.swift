@@ -3,9 +3,9 @@ import Clocks
 /// The choices of a gateway to several upstreams: which of them gets a notification, whom room at one of them is for, and
 /// what an answer means for the others. One for each lane of an app.
 ///
-/// A notification that an upstream may have already is bound to it, by a record that the lanes of the app share, and goes nowhere else.
-/// One that it has surely not taken goes to the next upstream. Either waits for room at its upstream, whichever is active. Whatever follows
-/// from an event is an ``Act``, to be carried out in order.
+/// A notification that an upstream may have already is bound to it, by a record that the app's lanes share, and goes nowhere
+/// else. One that an upstream has surely not taken goes to the next one. Either waits for room at its upstream, whichever is
+/// active then. Whatever follows from an event is an ``Act``, to be carried out in order.
 package struct Upstreams: Sendable {
     package enum Act: Equatable, Sendable {
         /// Sees to it that there is a connection to an upstream.
