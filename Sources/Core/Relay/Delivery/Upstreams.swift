@@ -1,4 +1,5 @@
 import Clocks
+import Encodings
 
 /// The choices of a gateway to several upstreams: which of them gets a notification, whom room at one of them is for, and
 /// what an answer means for the others. One for each lane of an app.

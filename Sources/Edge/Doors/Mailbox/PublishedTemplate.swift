@@ -1,3 +1,4 @@
+import Encodings
 import JSONCoding
 
 /// The services whose webhooks ntfy knows by the name of a template of its own (binwiederhier/ntfy, `server/templates`):
