@@ -4,21 +4,8 @@
 extension World {
     func operate() {
         let lane = World.lanes[draw(World.lanes.count)]
-        switch draw(4) {
-        case 0: drop(lane)
-        case 1: retry(lane)
-        default: move(lane)
-        }
+        if draw(2) == 0 { drop(lane) } else { move(lane) }
         carryOut()
-    }
-
-    /// Whatever was asked for the devices of what waits there.
-    private func retry(_ lane: LaneID) {
-        for entry in books.waiting.values where entry.notification.lane == lane {
-            books.wishes.spared[Digest(high: entry.token.high & ~Books.moved, low: entry.token.low)] = nil
-        }
-        books.resumed(lane)
-        _ = pipeline.retryNow(lane, at: now)
     }
 
     /// What was on disk when the operator was told how many are dropped.

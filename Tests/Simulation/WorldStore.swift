@@ -1,3 +1,4 @@
+import Clocks
 @testable import Relay
 
 /// A real store beside the model of one: it is asked for all that the model does, and has to answer the same.
@@ -26,15 +27,19 @@ extension World {
         }
     }
 
-    /// Of what a clock that can be trusted calls over nobody is told how it ended.
+    /// Of what a clock that can be trusted calls over nobody is told how it ended. The last word of a commit counts.
     func checkForgotten(_ changes: [OutboxChange]) {
-        for case .forget(let acceptedBefore, _, let latest) in changes where acceptedBefore > .min {
-            let known = outbox.identities.first {
-                ($0.value.acceptedAt < acceptedBefore || $0.value.acceptedAt > latest)
-                    && $0.value.ending != nil && outbox.state(of: $0.key) != nil
-            }
-            if let known { fail("\(known.value.sequence) is known beyond its time") }
+        var word: (acceptedBefore: UnixTime, latest: UnixTime)?
+        for case .forget(let acceptedBefore, _, let latest) in changes
+        where acceptedBefore > .min || latest < .max {
+            word = (acceptedBefore, latest)
         }
+        guard let word else { return }
+        let known = outbox.identities.first {
+            ($0.value.acceptedAt < word.acceptedBefore || $0.value.acceptedAt > word.latest)
+                && $0.value.ending != nil && outbox.state(of: $0.key) != nil
+        }
+        if let known { fail("\(known.value.sequence) is known beyond its time") }
     }
 
     func commitBeside(_ changes: [OutboxChange], as results: [StoreResult]) {
