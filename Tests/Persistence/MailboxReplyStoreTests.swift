@@ -63,6 +63,7 @@ import Testing
             try await reopened.replies(in: channel, of: address(0), acknowledging: 0, at: 1))
         #expect(try await replies(reopened, of: 1, acknowledging: found[1].number) == [], "another's")
         #expect(try await replies(reopened) == [1, 2], "nobody else's acknowledgement counts")
+        #expect(try await replies(reopened, acknowledging: 99) == [1, 2], "there was none of this number")
         #expect(try await replies(reopened, acknowledging: found[0].number) == [2])
         #expect(try await replies(reopened, acknowledging: found[1].number) == [])
         await again.close()

@@ -41,8 +41,7 @@ final class MailboxReplyRows {
             INSERT INTO mailbox_reply (mailbox, channel, digest, accepted_at, sealed) VALUES (?, ?, ?, ?, ?)
             """, on: connection)
         selectAcknowledged = try Statement(
-            "SELECT 1 FROM mailbox_reply WHERE mailbox = ? AND channel = ? AND number <= ? LIMIT 1",
-            on: connection)
+            "SELECT 1 FROM mailbox_reply WHERE mailbox = ? AND channel = ? AND number = ?", on: connection)
         deleteAcknowledged = try Statement(
             "DELETE FROM mailbox_reply WHERE mailbox = ? AND channel = ? AND number <= ?", on: connection)
         select = try Statement(
@@ -76,9 +75,10 @@ final class MailboxReplyRows {
         return .stored
     }
 
-    /// Whether an acknowledgement would delete something.
+    /// Whether a reply of this number lies in a channel. An acknowledgement of another number says nothing: it was made
+    /// before the store was lost, and the numbers began anew.
     func holds(
-        upTo number: Int64, in channel: Digest, of address: Digest
+        _ number: Int64, in channel: Digest, of address: Digest
     ) throws(StoreError) -> Bool {
         guard let mailbox = try mailbox(of: address) else { return false }
         try selectAcknowledged.bind(1, mailbox)
@@ -188,7 +188,7 @@ extension StoredMailboxes {
         // What acknowledges nothing needs no commit.
         let holds = try await file.read(MailboxTables.self) { tables throws(StoreError) in
             acknowledged > 0
-                ? try tables.replies.holds(upTo: acknowledged, in: channel, of: address) : false
+                ? try tables.replies.holds(acknowledged, in: channel, of: address) : false
         }
         if holds {
             try await file.write(MailboxTables.self) { tables throws(StoreError) in
