@@ -57,9 +57,19 @@ import Testing
     }
 
     private func begin(
-        _ store: StoredMailboxes, _ since: MailboxSince, _ mailbox: Mailbox, for reader: Int64?
+        _ store: StoredMailboxes, _ since: MailboxSince, _ mailbox: Mailbox, for reader: Int64?,
+        sent: MailboxSent? = nil
     ) async throws -> Int64? {
-        try await store.begin(since, of: [(mailbox.number, reader)]).places.first?.number
+        try await store.begin(
+            since, of: [MailboxClient(mailbox.number, reader: reader, sent: sent)], at: 0
+        ).starts.first?.place.number
+    }
+
+    /// Acknowledges all up to a number.
+    private func acknowledge(
+        _ number: Int64, by reader: Int64, in store: StoredMailboxes
+    ) async throws -> [KeptEnd] {
+        try await store.acknowledge([MailboxReceipt(reader: reader, after: 0, upTo: number)], at: 0)
     }
 
     @Test(arguments: TestedEngine.allCases) func aMessageLiesThereOnceAndSurvivesARestart(
@@ -93,21 +103,22 @@ import Testing
         }
         let (phone, desk) = (mailbox.readers[0].number, mailbox.readers[1].number)
         let second = message(2).id
-        #expect(try await begin(store, .message(second), mailbox, for: phone) == 2)
+        let sent = MailboxSent(after: 0, upTo: 2, id: second)
+        #expect(try await begin(store, .message(second), mailbox, for: phone, sent: sent) == 2)
         #expect(try await texts(store, mailbox).count == 3, "the other one has not seen them")
         #expect(try await begin(store, .message(second), mailbox, for: nil) == 2)
         #expect(try await texts(store, mailbox).count == 3, "it was nobody's acknowledgement")
-        _ = try await store.acknowledge(2, by: [desk])
+        _ = try await acknowledge(2, by: desk, in: store)
         #expect(try await texts(store, mailbox) == [3000])
         // Its message is gone: it goes on where it was.
         #expect(try await begin(store, .message(second), mailbox, for: phone) == 2)
         #expect(
             try await begin(store, .message("neverwasthis"), mailbox, for: desk) == 2)
-        _ = try await store.acknowledge(1, by: [phone])
+        _ = try await acknowledge(1, by: phone, in: store)
         #expect(try await texts(store, mailbox) == [3000], "an older one takes nothing back")
         // A number is never given again.
-        _ = try await store.acknowledge(3, by: [phone])
-        _ = try await store.acknowledge(3, by: [desk])
+        _ = try await acknowledge(3, by: phone, in: store)
+        _ = try await acknowledge(3, by: desk, in: store)
         _ = try await put(store, message(4), to: address, MailboxBounds())
         #expect(try await texts(store, mailbox, after: 3) == [4000])
         await outbox.close()
@@ -161,7 +172,7 @@ import Testing
         for number in 1...2 { _ = try await put(store, message(number), to: address, bounds) }
         #expect(try await put(store, message(3), to: address, bounds) == .full)
         #expect(try await texts(store, mailbox) == [1000, 2000])
-        _ = try await store.acknowledge(1, by: [mailbox.readers[0].number])
+        _ = try await acknowledge(1, by: mailbox.readers[0].number, in: store)
         #expect(try await put(store, message(3), to: address, bounds) == .stored(1))
         bounds.bytes = 5
         #expect(try await put(store, message(4), to: address, bounds) == .full)
@@ -244,8 +255,8 @@ import Testing
         #expect(try await outbox.state(of: Digest(high: 1, low: 1)) == .waiting)
         let (phone, desk) = (mailbox.readers[0].number, mailbox.readers[1].number)
         let first = KeptEnd(sequence: 1, ending: .delivered)
-        #expect(try await store.acknowledge(1, by: [phone]) == [first])
-        #expect(try await store.acknowledge(1, by: [desk]) == [], "the first one has delivered it")
+        #expect(try await acknowledge(1, by: phone, in: store) == [first])
+        #expect(try await acknowledge(1, by: desk, in: store) == [], "the first one has delivered it")
         #expect(try await again(1, outbox) == .alreadyEnded(.delivered))
         #expect(try await again(2, outbox) == .alreadyKept(sequence: 2))
         await outbox.close()
@@ -264,8 +275,10 @@ import Testing
         try await keep(1, outbox, store)
         _ = try await outbox.commit([.forget(acceptedBefore: .max, buriedBefore: 0)])
         #expect(try await again(1, outbox) == .alreadyKept(sequence: 1))
+        let sent = MailboxSent(after: 0, upTo: 1, id: message(1).id)
         let ends = try await store.begin(
-            .message(message(1).id), of: [(mailbox.number, mailbox.readers[0].number)]
+            .message(message(1).id),
+            of: [MailboxClient(mailbox.number, reader: mailbox.readers[0].number, sent: sent)], at: 0
         ).ends
         #expect(ends == [KeptEnd(sequence: 1, ending: .delivered)])
         #expect(try await again(1, outbox) == .unknown, "its time was over")
@@ -318,18 +331,26 @@ import Testing
         _ = try await put(store, message(1), to: there, MailboxBounds())
         _ = try await put(store, message(2), to: address, MailboxBounds())
         _ = try await put(store, message(3), to: there, MailboxBounds())
+        let sent = MailboxSent(after: 0, upTo: 2, id: message(2).id)
         let begun = try await store.begin(
             .message(message(2).id),
-            of: [(mailbox.number, mailbox.readers[0].number), (second.number, second.readers[0].number)])
-        #expect(begun.places.map(\.number) == [2, 2])
-        let rest = try await store.messages(behind: begun.places, at: 0, limit: 10)
+            of: [
+                MailboxClient(mailbox.number, reader: mailbox.readers[0].number, sent: sent),
+                MailboxClient(second.number, reader: second.readers[0].number),
+            ], at: 0
+        ).starts.map(\.place)
+        #expect(begun.map(\.number) == [2, 2])
+        let rest = try await store.messages(behind: begun, at: 0, limit: 10)
         #expect(rest.map(\.message.number) == [3])
         #expect(try await texts(store, second) == [1000, 3000])
         // Known in none: all, but what its reader has acknowledged.
         let unknown = try await store.begin(
             .message("neverwasthis"),
-            of: [(mailbox.number, mailbox.readers[0].number), (second.number, nil)])
-        #expect(unknown.places.map(\.number) == [2, 0])
+            of: [
+                MailboxClient(mailbox.number, reader: mailbox.readers[0].number),
+                MailboxClient(second.number, reader: nil),
+            ], at: 0)
+        #expect(unknown.starts.map(\.place.number) == [2, 0])
         await outbox.close()
     }
 }

@@ -75,7 +75,7 @@ private typealias Notification = Relay.Notification
                 "status 2, 1": ["14.db.d1.54", "25.3c.f.7f"],
                 "bitwarden 1, 1": ["71.e1.ae.d4", "93.2c.bd.88"],
                 "phone_book 1, 1": ["81.50.3.c4", "89.f4.2.78"],
-                "mailboxes 5, 5": ["44.64.ae.20", "72.81.80.26"],
+                "mailboxes 6, 6": ["f7.2d.f8.e6", "bf.e.a8.1b"],
             ])
     }
 

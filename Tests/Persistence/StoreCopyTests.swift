@@ -93,6 +93,11 @@ import Testing
             try await mailboxes.put(
                 later, to: Digest(high: 1, low: 1), keeping: nil, within: MailboxBounds()
             ).result == .stored(1))
+        let reader = try #require(
+            try await mailboxes.all(unless: nil)?.mailboxes.first?.readers.first?.number)
+        try await mailboxes.note([(reader, MailboxSent(after: 1, upTo: 2, id: "x"))])
+        // The first one was not sent to the reader.
+        _ = try await mailboxes.acknowledge([MailboxReceipt(reader: reader, after: 1, upTo: 2)], at: 0)
         let reply = try await mailboxes.post(
             [1, 2], digest: Digest(high: 1, low: 3), in: Digest(high: 1, low: 4), by: Digest(high: 1, low: 1),
             at: 1, within: MailboxReplyBounds())

@@ -185,31 +185,6 @@ import Testing
         #expect(reader.text.hasSuffix("0\r\n\r\n"))
     }
 
-    /// A line that dies loses nothing: the reader asks for what came after the last that it has seen.
-    @Test func sinceItsLastOneAReaderGetsTheRestAndAcknowledges() async throws {
-        let world = try await World()
-        var ids: [String] = []
-        for _ in 1...3 { ids.append(try await world.send()) }
-        let first = try await Reader(world, "/mbmine/json?since=all")
-        await first.wait { $0.messages.count == 3 }
-        #expect(first.messages == ["text 1", "text 2", "text 3"])
-        first.close()
-        #expect(try await world.left().count == 3)
-        let again = try await Reader(world, "/mbmine/json?since=\(ids[0])")
-        await again.wait { $0.messages.count == 2 }
-        #expect(again.messages == ["text 2", "text 3"])
-        #expect(try await world.left().count == 3, "the desk has not seen them")
-        let desk = try await Reader(world, "/mbmine/json?poll=1&since=\(ids[1])", token: "tk_desk")
-        await desk.wait { $0.hasEnded }
-        #expect(desk.messages == ["text 3"])
-        #expect(try await world.left() == ["text 2", "text 3"])
-        // Whoever leaves some out acknowledges none.
-        let filtered = try await Reader(world, "/mbmine/json?poll=1&since=\(ids[2])&p=4")
-        await filtered.wait { $0.hasEnded }
-        #expect(try await world.left() == ["text 2", "text 3"])
-        await world.close()
-    }
-
     @Test func anOpenMailboxIsReadByAllAndDeletedByNobody() async throws {
         let world = try await World()
         let id = try await world.send(to: world.openAddress)

@@ -38,11 +38,11 @@ import Testing
         return messages
     }
 
-    private func pings(_ reader: Reader) -> [[UInt8]] {
+    func pings(_ reader: Reader) -> [[UInt8]] {
         messages(reader).compactMap { if case .ping(let bytes) = $0 { bytes } else { nil } }
     }
 
-    private func say(_ message: WebSocketMessage, _ reader: Reader) {
+    func say(_ message: WebSocketMessage, _ reader: Reader) {
         reader.stream.write(message.encoded(mask: [1, 2, 3, 4]))
     }
 

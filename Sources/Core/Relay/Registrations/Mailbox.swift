@@ -158,13 +158,12 @@ package struct MailboxBounds: Equatable, Sendable {
         for size: Int, besides messages: Int, bytes: Int, showing show: Mailbox.Show,
         isPublished: Bool = false
     ) -> Room {
-        if isPublished {
-            guard size <= publishedBytes else { return .none }
-            if messages < publishedMessages, bytes + size <= publishedBytes { return .enough }
-            return .oldestGoes
-        }
-        if messages < self.messages, bytes + size <= self.bytes { return .enough }
-        return show == .bell && messages > 0 ? .oldestGoes : .none
+        let (most, mostBytes) =
+            isPublished ? (publishedMessages, publishedBytes) : (self.messages, self.bytes)
+        // However many went for it, there would be no room.
+        guard most > 0, size <= mostBytes else { return .none }
+        if messages < most, bytes + size <= mostBytes { return .enough }
+        return isPublished || show == .bell ? .oldestGoes : .none
     }
 }
 
@@ -177,8 +176,8 @@ package enum MailboxSince: Equatable, Sendable {
     case latest
     /// The messages from this time on, in milliseconds since 1970.
     case time(Int64)
-    /// The messages behind that with this id, in all mailboxes that are asked for: a registered reader of its
-    /// mailbox acknowledges it there, and all before it.
+    /// The messages behind that with this id, in all mailboxes that are asked for. A registered reader acknowledges by it
+    /// what it was sent, if that was the last one (``MailboxReturn``).
     case message(String)
 }
 

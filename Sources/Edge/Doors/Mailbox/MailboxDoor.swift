@@ -7,8 +7,8 @@ import Relay
 
 /// The mailboxes, in the interface of ntfy: phones and programs fetch here what came for them.
 ///
-/// A message is acknowledged by the registered reader that says that it has seen it: by `since=` its id or a later one,
-/// or by the pong to the ping behind it. Bytes that TCP has taken are not.
+/// A registered reader acknowledges what it was sent: by `since=` the id of the last of it, or by the pong to the ping
+/// behind a message (``MailboxBooks``). Bytes that TCP has taken are not.
 @EventLoop
 package final class MailboxDoor: LiveDoor {
     package struct Settings: Equatable, Sendable {
@@ -53,6 +53,8 @@ package final class MailboxDoor: LiveDoor {
     /// The uses of the rate, by the numbers of topics of UnifiedPush, and of mailboxes that are published to.
     private var pushes: [Int64: Rate.Use] = [:]
     var readings = MailboxReadings()
+    var books = MailboxBooks()
+    let bookTimer = Timer()
     private(set) var delays: MailboxDelays!
     private var unknownTopics = UnknownTopics()
     /// The readings that get a keepalive, in the order of their times.
@@ -77,6 +79,7 @@ package final class MailboxDoor: LiveDoor {
         shares = MailboxShares(rate: settings.rate)
         keepAliveTimer.action = { [unowned self] in keepAlive() }
         cleaning.action = { [unowned self] in clean() }
+        bookTimer.action = { [unowned self] in Task { await writeBooks() } }
         delays = MailboxDelays(store: store, bounds: settings.bounds) { [unowned self] mailboxes in
             for mailbox in mailboxes { for reading in readings.of(mailbox) { reading.look() } }
         }
@@ -99,7 +102,7 @@ package final class MailboxDoor: LiveDoor {
         if !known.isSubset(of: directory.numbers) { clean() }
         pushes = pushes.filter { directory.has($0.key) }
         unknownTopics.clean(at: EventLoop.now) { directory.pushTopic($0) != nil }
-        readings.forgetSent(butTo: Set(mailboxes.flatMap { $0.readers.map(\.number) }))
+        books.forget(butTo: Set(mailboxes.flatMap { $0.readers.map(\.number) }))
         for reading in readings.all.values
         where reading.mailboxes.contains(where: { !directory.has($0) }) { reading.end() }
     }
@@ -113,6 +116,8 @@ package final class MailboxDoor: LiveDoor {
         replies.close()
         for reading in readings.all.values { reading.end() }
         keepAlives = []
+        bookTimer.stop()
+        await writeBooks()
         await places.shutDown()
         await strangers.shutDown()
     }
@@ -291,16 +296,9 @@ package final class MailboxDoor: LiveDoor {
         _ request: MailboxRequest, of granted: [MailboxDirectory.Granted], for owner: MailboxReading.Owner,
         _ head: [UInt8], over live: LiveAnswer
     ) async {
-        let start: [MailboxPlace]
+        let starts: [MailboxStart]
         do throws(OutboxError) {
-            let begun = try await store.begin(
-                request.since,
-                of: granted.map { ($0.mailbox.number, request.filter == nil ? $0.reader?.number : nil) })
-            start = begun.places
-            tell(begun.ends)
-            if granted.count > 1, request.filter == nil, case .message = request.since {
-                try await acknowledgeSent(by: granted, upTo: start)
-            }
+            starts = try await begin(request.since, of: granted, filtered: request.filter != nil)
         } catch {
             return live.answer(MailboxFault.storeFailed.response)
         }
@@ -309,7 +307,7 @@ package final class MailboxDoor: LiveDoor {
         } catch {
             return live.answer(error.response)
         }
-        let reading = MailboxReading(request, of: granted, for: owner, from: start, over: live, at: self)
+        let reading = MailboxReading(request, of: granted, for: owner, from: starts, over: live, at: self)
         live.client = reading
         readings.add(reading)
         if reading.wantsKeepAlive { scheduleKeepAlive(of: reading) }

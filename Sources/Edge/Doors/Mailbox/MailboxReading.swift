@@ -35,7 +35,8 @@ final class MailboxReading: LiveClient {
     /// The circuit, address or connection by which the request came.
     let sender: Int
     /// The mailboxes that are read, in the order of the topics.
-    private var sources: [Source]
+    private let sources: [Source]
+    private var stream: MailboxStream
     private let kind: MailboxRequest.Kind
     private let isPoll: Bool
     /// The filter, or none: apart, as nearly nobody has one.
@@ -43,11 +44,7 @@ final class MailboxReading: LiveClient {
     /// A mailbox that is read.
     struct Source {
         let topic: String
-        /// The place of the last message that was sent, or of the one behind which the reading began.
-        var place: MailboxPlace
-        /// The reader who acknowledges by it, if the client is registered there and has no filter: nobody has
-        /// seen what a filter left out.
-        let reader: Int64?
+        let mailbox: Int64
         let show: Mailbox.Show
         let isPush: Bool
     }
@@ -55,10 +52,8 @@ final class MailboxReading: LiveClient {
     private let live: LiveAnswer
     private let door: MailboxDoor
     private var frames: WebSocketDecoder?
-    /// The number above which nothing was sent.
-    private var position: Int64 = 0
     private var search = Search.idle
-    /// The highest number that a pong has acknowledged.
+    /// The highest number that a pong has named.
     private var acknowledged: Int64 = 0
     /// Whether an acknowledgement is being written down.
     private var isAcknowledging = false
@@ -67,30 +62,31 @@ final class MailboxReading: LiveClient {
 
     init(
         _ request: MailboxRequest, of granted: [MailboxDirectory.Granted], for owner: Owner,
-        from places: [MailboxPlace], over live: LiveAnswer, at door: MailboxDoor
+        from starts: [MailboxStart], over live: LiveAnswer, at door: MailboxDoor
     ) {
         (self.owner, self.live, self.door) = (owner, live, door)
         sender = request.sender
         (kind, isPoll, filter) = (request.kind, request.isPoll, request.filter.map { [$0] } ?? [])
         sources = granted.indices.map {
             Source(
-                topic: request.topics[$0], place: places[$0],
-                reader: request.filter == nil ? granted[$0].reader?.number : nil,
+                topic: request.topics[$0], mailbox: granted[$0].mailbox.number,
                 show: granted[$0].mailbox.show,
                 isPush: granted[$0].mailbox.isPush)
         }
+        stream = door.books.open(
+            from: starts, for: granted.map { $0.reader?.number }, isFiltered: request.filter != nil)
         if request.kind == .ws {
             // Its texts say nothing to us, and a pong has eight bytes.
             frames = WebSocketDecoder(isMasked: true, limit: 4096)
         }
     }
 
-    var mailboxes: [Int64] { sources.map(\.place.mailbox) }
+    var mailboxes: [Int64] { sources.map(\.mailbox) }
     /// The topics of UnifiedPush among the sources.
-    var pushTopics: [Int64] { sources.filter(\.isPush).map(\.place.mailbox) }
+    var pushTopics: [Int64] { sources.filter(\.isPush).map(\.mailbox) }
 
     func isBehind(_ place: MailboxPlace) -> Bool {
-        sources.contains { $0.place.mailbox == place.mailbox && $0.place.number < place.number }
+        stream.places.contains { $0.mailbox == place.mailbox && $0.number < place.number }
     }
 
     /// Whether the node sends keep-alives on a schedule. Over a WebSocket the client sends them.
@@ -122,9 +118,8 @@ final class MailboxReading: LiveClient {
     func connectionEnded() {
         search = .ended
         door.readings.remove(self)
+        door.noteEnd()
     }
-
-    private var readers: [Int64] { sources.compactMap(\.reader) }
 
     // MARK: Out
 
@@ -145,26 +140,13 @@ final class MailboxReading: LiveClient {
         let page: [(mailbox: Int64, message: MailboxMessage)]
         do throws(OutboxError) {
             page = try await door.store.messages(
-                behind: sources.map(\.place), at: EventLoop.unixMilliseconds,
+                behind: stream.places, at: EventLoop.unixMilliseconds,
                 limit: MailboxReading.pageLength)
         } catch {
             return end()
         }
         guard !hasEnded else { return }
-        for (number, message) in page {
-            position = message.number
-            for index in sources.indices {
-                sources[index].place.number = max(sources[index].place.number, message.number)
-            }
-            guard let source = sources.first(where: { $0.place.mailbox == number }) else { continue }
-            let line = door.line(message, of: source)
-            guard filter.first?.takes(line) ?? true else { continue }
-            send(line)
-            if let reader = source.reader { door.readings.noteSent(message.number, to: reader) }
-            if frames != nil, sources.contains(where: { $0.reader != nil }) {
-                live.send(ping(message.number))
-            }
-        }
+        send(page)
         // Sending may have ended the connection.
         guard !hasEnded else { return }
         let isBehind = search == .lookingAgain || page.count == MailboxReading.pageLength
@@ -172,8 +154,30 @@ final class MailboxReading: LiveClient {
         if isBehind {
             look()
         } else if isPoll {
+            door.books.end(stream)
+            // Whoever polls has its end only when the node will know what it has brought, also after a restart.
+            if stream.last != nil {
+                search = .looking
+                await door.writeBooks()
+            }
             end()
         }
+    }
+
+    private func send(_ page: [(mailbox: Int64, message: MailboxMessage)]) {
+        guard !page.isEmpty else { return }
+        door.books.join(&stream)
+        for (mailbox, message) in page {
+            guard !hasEnded else { break }
+            stream.pass(message.number)
+            guard let index = sources.firstIndex(where: { $0.mailbox == mailbox }) else { continue }
+            let line = door.line(message, of: sources[index])
+            guard filter.first?.takes(line) ?? true else { continue }
+            send(line)
+            stream.note(message.number, message.id, from: index)
+            if frames != nil, stream.canAcknowledge { live.send(ping(message.number)) }
+        }
+        door.note(stream)
     }
 
     private func send(_ line: MailboxLine) {
@@ -216,10 +220,9 @@ final class MailboxReading: LiveClient {
         }
     }
 
-    /// Acknowledges messages up to a number. Nothing that was not sent over this connection is acknowledged
-    /// by it.
+    /// Acknowledges what was sent over this connection, up to a number.
     private func acknowledge(_ number: Int64) {
-        guard number > acknowledged, number <= position, !readers.isEmpty else { return }
+        guard number > acknowledged, !stream.receipts(upTo: number).isEmpty else { return }
         acknowledged = number
         guard !isAcknowledging else { return }
         isAcknowledging = true
@@ -228,7 +231,7 @@ final class MailboxReading: LiveClient {
             while acknowledged > written {
                 let number = acknowledged
                 // What is not written down is sent again.
-                if let ends = try? await door.store.acknowledge(number, by: readers) { door.tell(ends) }
+                if await door.acknowledge(stream.receipts(upTo: number)) { stream.acknowledge(upTo: number) }
                 written = number
             }
             isAcknowledging = false

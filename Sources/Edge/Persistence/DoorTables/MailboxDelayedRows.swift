@@ -20,6 +20,7 @@ final class MailboxDelayedRows {
     private let selectPublisher: Statement
     private let selectHeld: Statement
     private let insert: Statement
+    private let selectReplaced: Statement
     private let deleteReplaced: Statement
     private let selectNext: Statement
     private let selectDue: Statement
@@ -40,6 +41,11 @@ final class MailboxDelayedRows {
             INSERT INTO mailbox_delayed (mailbox, id, due_at, expires_at, is_urgent, size, text, replaces, publisher)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
             """, on: connection, room: 8192)
+        selectReplaced = try Statement(
+            """
+            SELECT count(*), CAST(coalesce(sum(size), 0) AS BIGINT) FROM mailbox_delayed
+            WHERE publisher = ? AND mailbox = ? AND replaces = ?
+            """, on: connection)
         deleteReplaced = try Statement(
             "DELETE FROM mailbox_delayed WHERE mailbox = ? AND replaces = ?", on: connection)
         selectNext = try Statement("SELECT min(due_at) FROM mailbox_delayed", on: connection)
@@ -60,9 +66,11 @@ final class MailboxDelayedRows {
         guard try isPublisher(publisher, of: mailbox) else { return .noSuchMailbox }
         let size = message.text.utf8.count
         let held = try held(by: publisher)
-        guard held.messages < bounds.delayedMessages, held.bytes + size <= bounds.delayedBytes else {
-            return .full
-        }
+        let replaced = try replaced(by: message, of: publisher, in: mailbox, at: address)
+        guard held.messages - replaced.messages < bounds.delayedMessages,
+            held.bytes - replaced.bytes + size <= bounds.delayedBytes
+        else { return .full }
+        if let name = message.replaces { try forget(name, in: mailbox, at: address) }
         try insert.bind(1, mailbox)
         try insert.bind(2, message.id)
         try insert.bind(3, time: message.acceptedAt)
@@ -89,6 +97,19 @@ final class MailboxDelayedRows {
         defer { selectHeld.reset() }
         guard try selectHeld.step() else { return (0, 0) }
         return (Int(selectHeld.integer(0)), Int(selectHeld.integer(1)))
+    }
+
+    /// Returns what a new message of a publisher would replace of what the publisher has waiting.
+    private func replaced(
+        by message: MailboxMessage, of publisher: Digest, in mailbox: Int64, at address: Digest
+    ) throws(StoreError) -> (messages: Int, bytes: Int) {
+        guard let name = message.replaces else { return (0, 0) }
+        try selectReplaced.bind(1, publisher)
+        try selectReplaced.bind(2, mailbox)
+        try selectReplaced.bind(3, sealed: name, as: Sealed.collapse, of: .mailboxReplaces(address))
+        defer { selectReplaced.reset() }
+        guard try selectReplaced.step() else { return (0, 0) }
+        return (Int(selectReplaced.integer(0)), Int(selectReplaced.integer(1)))
     }
 
     /// Removes the messages that a new one replaces.

@@ -5,26 +5,20 @@ extension MailboxMessages {
     ///
     /// - Returns: What expired before anybody has acknowledged it, and what went with its mailbox.
     func forget(expiredBefore time: Int64, in store: Store) throws(StoreError) -> [KeptEnd] {
-        var expired: [(number: Int64, sequence: Int64?, mailbox: Int64)] = []
+        var expired: [(number: Int64, sequence: Int64?)] = []
         try selectExpired.bind(1, time)
         try selectExpired.bind(2, MailboxMessages.forgottenAtOnce)
         do {
             defer { selectExpired.reset() }
             while try selectExpired.step() {
                 expired.append(
-                    (
-                        selectExpired.integer(0), selectExpired.isNull(1) ? nil : selectExpired.integer(1),
-                        selectExpired.integer(2)
-                    ))
+                    (selectExpired.integer(0), selectExpired.isNull(1) ? nil : selectExpired.integer(1)))
             }
         }
         var ends: [KeptEnd] = []
-        for (number, sequence, mailbox) in expired {
-            if let sequence, try seen(in: mailbox).first < number {
-                ends.append(try end(sequence, .expired, in: store))
-            }
-            try delete.bind(1, number)
-            try delete.run()
+        for (number, sequence) in expired {
+            if let sequence { ends.append(try end(sequence, .expired, in: store)) }
+            try delete(number)
         }
         return try ends + gone()
     }

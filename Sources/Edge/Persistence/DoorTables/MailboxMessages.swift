@@ -4,22 +4,19 @@ import Relay
 final class MailboxMessages {
     let turn: MailboxTurn
     let delayed: MailboxDelayedRows
+    let readers: MailboxReaderRows
     private let selectByAddress: Statement
     private let selectByID: Statement
     private let selectHeld: Statement
     private let selectAllHeld: Statement
     private let insert: Statement
     private let selectOldest: Statement
-    let delete: Statement
+    private let delete: Statement
     private let selectLast: Statement
     private let selectByTime: Statement
-    private let deleteReplaced: Statement
+    private let selectReplaced: Statement
+    private let selectNewest: Statement
     private let select: Statement
-    private let selectReader: Statement
-    private let updateReader: Statement
-    private let selectSeen: Statement
-    private let selectRange: Statement
-    private let deleteSeen: Statement
     let selectExpired: Statement
     let selectGone: Statement
     let deleteGone: Statement
@@ -27,6 +24,7 @@ final class MailboxMessages {
     init(_ connection: borrowing Connection) throws(StoreError) {
         turn = try MailboxTurn(connection)
         delayed = try MailboxDelayedRows(connection)
+        readers = try MailboxReaderRows(connection)
         selectByAddress = try Statement("SELECT number, show FROM mailbox WHERE address = ?", on: connection)
         selectByID = try Statement(
             "SELECT number FROM mailbox_message WHERE mailbox = ? AND id = ?", on: connection)
@@ -45,8 +43,8 @@ final class MailboxMessages {
             """, on: connection, room: 8192)
         selectOldest = try Statement(
             """
-            SELECT number, sequence FROM mailbox_message WHERE mailbox = ? AND is_urgent BETWEEN ? AND ?
-            ORDER BY number LIMIT 1
+            SELECT number, CASE WHEN \(MailboxReaderRows.isSeen) THEN NULL ELSE sequence END FROM mailbox_message
+            WHERE mailbox = ? AND is_urgent BETWEEN ? AND ? ORDER BY number LIMIT 1
             """, on: connection)
         delete = try Statement("DELETE FROM mailbox_message WHERE number = ?", on: connection)
         selectLast = try Statement(
@@ -54,32 +52,21 @@ final class MailboxMessages {
         selectByTime = try Statement(
             "SELECT coalesce(min(number), 0) FROM mailbox_message WHERE mailbox = ? AND accepted_at >= ?",
             on: connection)
-        deleteReplaced = try Statement(
-            "DELETE FROM mailbox_message WHERE mailbox = ? AND replaces = ?", on: connection)
+        selectReplaced = try Statement(
+            "SELECT number, size FROM mailbox_message WHERE mailbox = ? AND replaces = ?", on: connection)
+        selectNewest = try Statement(
+            "SELECT coalesce(max(number), 0) FROM mailbox_message", on: connection)
         select = try Statement(
             """
             SELECT number, id, accepted_at, expires_at, is_urgent, text, \(connection.dialect.address(of: "mailbox_message"))
             FROM mailbox_message
             WHERE mailbox = ? AND number > ? AND expires_at > ? ORDER BY number LIMIT ?
             """, on: connection)
-        selectReader = try Statement(
-            "SELECT mailbox, acknowledged FROM mailbox_reader WHERE number = ?", on: connection)
-        updateReader = try Statement(
-            "UPDATE mailbox_reader SET acknowledged = ?2 WHERE number = ?1 AND acknowledged < ?2",
-            on: connection)
-        selectSeen = try Statement(
-            """
-            SELECT coalesce(max(acknowledged), 0), coalesce(min(acknowledged), 0) FROM mailbox_reader
-            WHERE mailbox = ?
-            """, on: connection)
-        selectRange = try Statement(
-            "SELECT sequence FROM mailbox_message WHERE mailbox = ? AND number > ? AND number <= ?",
-            on: connection)
-        deleteSeen = try Statement(
-            "DELETE FROM mailbox_message WHERE mailbox = ? AND number <= ?", on: connection)
         selectExpired = try Statement(
-            "SELECT number, sequence, mailbox FROM mailbox_message WHERE expires_at < ? LIMIT ?",
-            on: connection)
+            """
+            SELECT number, CASE WHEN \(MailboxReaderRows.isSeen) THEN NULL ELSE sequence END FROM mailbox_message
+            WHERE expires_at < ? LIMIT ?
+            """, on: connection)
         selectGone = try Statement("SELECT sequence FROM mailbox_gone LIMIT ?", on: connection)
         deleteGone = try Statement("DELETE FROM mailbox_gone WHERE sequence = ?", on: connection)
     }
@@ -100,35 +87,52 @@ final class MailboxMessages {
             if let identity { _ = try store.keep(identity) }
             return MailboxPut(.stored(mailbox))
         }
-        if let replaced = message.replaces {
-            try delayed.forget(replaced, in: mailbox, at: address)
-        }
         if let publisher = message.delayedBy {
             return MailboxPut(
                 try delayed.hold(message, for: publisher, in: mailbox, at: address, within: bounds))
         }
-        if let replaced = message.replaces {
-            try deleteReplaced.bind(1, mailbox)
-            try deleteReplaced.bind(2, sealed: replaced, as: Sealed.collapse, of: .mailboxReplaces(address))
-            try deleteReplaced.run()
-        }
         let size = message.text.utf8.count
-        while true {
-            let held = try held(in: mailbox, published: message.isPublished)
-            switch bounds.room(
-                for: size, besides: held.messages, bytes: held.bytes, showing: show,
-                isPublished: message.isPublished)
-            {
-            case .none: return MailboxPut(.full)
-            case .oldestGoes:
-                let end = try deleteOldest(of: mailbox, published: message.isPublished, in: store)
-                if let end { ends.append(end) }
-            case .enough:
-                let sequence = if let identity { try store.keep(identity) } else { nil as Int64? }
-                try insert(message, size: size, into: mailbox, at: address, sequence)
-                return MailboxPut(.stored(mailbox), ends)
-            }
+        let replaced = try replaced(by: message, in: mailbox, at: address)
+        var room = try room(for: message, besides: replaced, in: mailbox, showing: show, within: bounds)
+        // Nothing goes for a message that is refused.
+        guard room != .none else { return MailboxPut(.full) }
+        if let name = message.replaces { try delayed.forget(name, in: mailbox, at: address) }
+        for (number, _) in replaced { try delete(number) }
+        while room == .oldestGoes {
+            let end = try deleteOldest(of: mailbox, published: message.isPublished, in: store)
+            if let end { ends.append(end) }
+            room = try self.room(for: message, besides: [], in: mailbox, showing: show, within: bounds)
         }
+        let sequence = if let identity { try store.keep(identity) } else { nil as Int64? }
+        try insert(message, size: size, into: mailbox, at: address, sequence)
+        return MailboxPut(.stored(mailbox), ends)
+    }
+
+    /// Returns the messages that a message replaces, with their sizes.
+    private func replaced(
+        by message: MailboxMessage, in mailbox: Int64, at address: Digest
+    ) throws(StoreError) -> [(number: Int64, size: Int)] {
+        guard let name = message.replaces else { return [] }
+        try selectReplaced.bind(1, mailbox)
+        try selectReplaced.bind(2, sealed: name, as: Sealed.collapse, of: .mailboxReplaces(address))
+        defer { selectReplaced.reset() }
+        var found: [(number: Int64, size: Int)] = []
+        while try selectReplaced.step() {
+            found.append((selectReplaced.integer(0), Int(selectReplaced.integer(1))))
+        }
+        return found
+    }
+
+    /// Returns the room that a mailbox has for a message once those that it replaces are gone.
+    private func room(
+        for message: MailboxMessage, besides replaced: [(number: Int64, size: Int)], in mailbox: Int64,
+        showing show: Mailbox.Show, within bounds: MailboxBounds
+    ) throws(StoreError) -> MailboxBounds.Room {
+        let held = try held(in: mailbox, published: message.isPublished)
+        return bounds.room(
+            for: message.text.utf8.count, besides: held.messages - replaced.count,
+            bytes: held.bytes - replaced.reduce(0) { $0 + $1.size }, showing: show,
+            isPublished: message.isPublished)
     }
 
     private func mailbox(of address: Digest) throws(StoreError) -> (Int64, Mailbox.Show)? {
@@ -191,10 +195,14 @@ final class MailboxMessages {
         let number = selectOldest.integer(0)
         let sequence = selectOldest.isNull(1) ? nil : selectOldest.integer(1)
         selectOldest.reset()
+        try delete(number)
+        guard let sequence else { return nil }
+        return try end(sequence, .refused(reason: .gateway(Reason.mailboxFull, .full)), in: store)
+    }
+
+    func delete(_ number: Int64) throws(StoreError) {
         try delete.bind(1, number)
         try delete.run()
-        guard let sequence, try seen(in: mailbox).first < number else { return nil }
-        return try end(sequence, .refused(reason: .gateway(Reason.mailboxFull, .full)), in: store)
     }
 
     func end(_ sequence: Int64, _ ending: Ending, in store: Store) throws(StoreError) -> KeptEnd {
@@ -212,6 +220,9 @@ final class MailboxMessages {
         behind places: [MailboxPlace], at now: Int64, limit: Int
     ) throws(StoreError) -> [(mailbox: Int64, message: MailboxMessage)] {
         var found: [(mailbox: Int64, message: MailboxMessage)] = []
+        // Another node may put messages there between two statements. They get numbers in the order of their commits: up
+        // to this one nothing comes any more.
+        let newest = places.count > 1 ? try newest() : 0
         for place in places {
             try select.bind(1, place.mailbox)
             try select.bind(2, place.number)
@@ -233,36 +244,38 @@ final class MailboxMessages {
             }
         }
         guard places.count > 1 else { return found }
-        return Array(found.sorted { $0.message.number < $1.message.number }.prefix(limit))
+        return Array(
+            found.filter { $0.message.number <= newest }
+                .sorted { $0.message.number < $1.message.number }.prefix(limit))
+    }
+
+    private func newest() throws(StoreError) -> Int64 {
+        defer { selectNewest.reset() }
+        return try selectNewest.step() ? selectNewest.integer(0) : 0
     }
 
     // MARK: Readers
 
-    /// Finds the point from which a reader begins, and notes what it acknowledges by that.
-    func begin(
-        _ since: MailboxSince, of mailboxes: [(mailbox: Int64, reader: Int64?)], in store: Store
-    ) throws(StoreError) -> (places: [MailboxPlace], ends: [KeptEnd]) {
-        var places: [MailboxPlace] = []
+    /// Finds the points from which a client begins.
+    func starts(
+        _ since: MailboxSince, of clients: [MailboxClient]
+    ) throws(StoreError) -> [MailboxStart] {
         guard case .message(let id) = since else {
-            for (mailbox, _) in mailboxes {
-                places.append(MailboxPlace(mailbox: mailbox, number: try start(since, of: mailbox)))
+            return try clients.map { (client) throws(StoreError) in
+                MailboxStart(
+                    client.mailbox, behind: try start(since, of: client.mailbox),
+                    sent: try readers.sent(to: client))
             }
-            return (places, [])
         }
-        // All mailboxes number their messages in one series: what came after that one came after it in each of them.
-        var numbers: [Int64?] = []
-        for (mailbox, _) in mailboxes { numbers.append(try number(of: id, in: mailbox)) }
-        let known = numbers.compactMap(\.self).max()
-        var ends: [KeptEnd] = []
-        for ((mailbox, reader), number) in zip(mailboxes, numbers) {
-            // It says only of its own mailbox that its reader has seen what came before.
-            if let number, let reader { ends += try acknowledge(number, by: [reader], in: store) }
-            var start = known
-            // One that is gone was acknowledged before, or has expired.
-            if start == nil, let reader { start = try place(of: reader)?.number }
-            places.append(MailboxPlace(mailbox: mailbox, number: start ?? 0))
-        }
-        return (places, ends)
+        return MailboxReturn.starts(
+            behind: id,
+            in: try clients.map { (client) throws(StoreError) in
+                MailboxReturn(
+                    client.mailbox, reader: client.reader, number: try number(of: id, in: client.mailbox),
+                    acknowledged: try client.reader.flatMap { (reader) throws(StoreError) in
+                        try readers.place(of: reader)
+                    }?.number ?? 0, sent: try readers.sent(to: client))
+            })
     }
 
     private func number(of id: String, in mailbox: Int64) throws(StoreError) -> Int64? {
@@ -290,58 +303,6 @@ final class MailboxMessages {
         try selectLast.bind(1, mailbox)
         defer { selectLast.reset() }
         return try selectLast.step() ? selectLast.integer(0) : 0
-    }
-
-    /// Returns a reader's mailbox, and what it has acknowledged there.
-    private func place(of reader: Int64) throws(StoreError) -> MailboxPlace? {
-        try selectReader.bind(1, reader)
-        defer { selectReader.reset() }
-        guard try selectReader.step() else { return nil }
-        return MailboxPlace(mailbox: selectReader.integer(0), number: selectReader.integer(1))
-    }
-
-    /// Returns the highest numbers that the first and the last of its readers has acknowledged.
-    func seen(in mailbox: Int64) throws(StoreError) -> (first: Int64, last: Int64) {
-        try selectSeen.bind(1, mailbox)
-        defer { selectSeen.reset() }
-        guard try selectSeen.step() else { return (0, 0) }
-        return (selectSeen.integer(0), selectSeen.integer(1))
-    }
-
-    /// Notes what readers have acknowledged. The first acknowledgement delivers; what all have acknowledged
-    /// goes.
-    ///
-    /// - Returns: What is delivered by it.
-    func acknowledge(_ number: Int64, by readers: [Int64], in store: Store) throws(StoreError) -> [KeptEnd] {
-        var ends: [KeptEnd] = []
-        for reader in readers {
-            guard let place = try place(of: reader), place.number < number else { continue }
-            let before = try seen(in: place.mailbox).first
-            try updateReader.bind(1, reader)
-            try updateReader.bind(2, number)
-            try updateReader.run()
-            if number > before {
-                for sequence in try sequences(in: place.mailbox, after: before, upTo: number) {
-                    ends.append(try end(sequence, .delivered, in: store))
-                }
-            }
-            try deleteSeen.bind(1, place.mailbox)
-            try deleteSeen.bind(2, try seen(in: place.mailbox).last)
-            try deleteSeen.run()
-        }
-        return ends
-    }
-
-    private func sequences(
-        in mailbox: Int64, after first: Int64, upTo last: Int64
-    ) throws(StoreError) -> [Int64] {
-        try selectRange.bind(1, mailbox)
-        try selectRange.bind(2, first)
-        try selectRange.bind(3, last)
-        defer { selectRange.reset() }
-        var found: [Int64] = []
-        while try selectRange.step() { if !selectRange.isNull(0) { found.append(selectRange.integer(0)) } }
-        return found
     }
 
     static let forgottenAtOnce: Int64 = 1000

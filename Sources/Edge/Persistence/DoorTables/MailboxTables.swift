@@ -4,37 +4,44 @@ import Relay
 /// The statements of the mailboxes. The operator's commands make them; the node fills them, and deletes what was fetched.
 final class MailboxTables: DoorTables {
     static let name = "mailboxes"
-    static let format: PerDialect<Int64> = 5
+    static let format: PerDialect<Int64> = 6
     private typealias Column = StoreTable.Column
-    static let tables = [
-        StoreTable(
-            "mailbox",
-            [
-                Column("number", .number, .numbered(.neverReused)), Column("name", .text, .unique),
-                Column("address", .bytes, .unique), Column("topic", .bytes, .unique), Column("show", .text),
-                Column("is_open"), Column("is_push", .number, .initially(0)), Column("added_at"), .proof(),
-            ]),
-        StoreTable(
-            "mailbox_reader",
-            [
-                Column("number", .number, .numbered(.neverReused)), Column("mailbox"), Column("name", .text),
-                Column("token", .bytes), Column("acknowledged", .number, .initially(0)), .proof(),
-            ], rule: "UNIQUE (mailbox, name)", indices: ["mailbox_of": "(token)"]),
-        StoreTable(
-            "mailbox_message",
-            [
-                Column("number", .number, .numbered(.neverReused)), Column("mailbox"), Column("id", .text),
-                Column("accepted_at"), Column("expires_at"), Column("is_urgent"), Column("size"),
-                Column("text", .sealedText(Sealed.message)), Column("sequence", .number, .optional),
-                Column("replaces", .sealedText(Sealed.collapse), .optional),
-            ], rule: "UNIQUE (mailbox, id)",
-            // Whoever counts what lies in one counts what was published apart.
-            indices: ["mailbox_holds": "(mailbox, number, size, is_urgent)", "mailbox_end": "(expires_at)"]),
-        MailboxReplyRows.table,
-        // Messages of mailboxes that were removed, until the node has answered those who listen.
-        StoreTable("mailbox_gone", [Column("sequence", .number, .key)]),
-        MailboxPublisherRows.table, MailboxDelayedRows.table,
-    ]
+    static let tables =
+        [
+            StoreTable(
+                "mailbox",
+                [
+                    Column("number", .number, .numbered(.neverReused)), Column("name", .text, .unique),
+                    Column("address", .bytes, .unique), Column("topic", .bytes, .unique),
+                    Column("show", .text),
+                    Column("is_open"), Column("is_push", .number, .initially(0)), Column("added_at"),
+                    .proof(),
+                ]),
+            StoreTable(
+                "mailbox_reader",
+                [
+                    Column("number", .number, .numbered(.neverReused)), Column("mailbox"),
+                    Column("name", .text),
+                    Column("token", .bytes), Column("acknowledged", .number, .initially(0)), .proof(),
+                ], rule: "UNIQUE (mailbox, name)", indices: ["mailbox_of": "(token)"]),
+            StoreTable(
+                "mailbox_message",
+                [
+                    Column("number", .number, .numbered(.neverReused)), Column("mailbox"),
+                    Column("id", .text),
+                    Column("accepted_at"), Column("expires_at"), Column("is_urgent"), Column("size"),
+                    Column("text", .sealedText(Sealed.message)), Column("sequence", .number, .optional),
+                    Column("replaces", .sealedText(Sealed.collapse), .optional),
+                ], rule: "UNIQUE (mailbox, id)",
+                // Whoever counts what lies in one counts what was published apart.
+                indices: [
+                    "mailbox_holds": "(mailbox, number, size, is_urgent)", "mailbox_end": "(expires_at)",
+                ]),
+            MailboxReplyRows.table,
+            // Messages of mailboxes that were removed, until the node has answered those who listen.
+            StoreTable("mailbox_gone", [Column("sequence", .number, .key)]),
+            MailboxPublisherRows.table, MailboxDelayedRows.table,
+        ] + MailboxReaderRows.tables
     static let views = [
         RegistrationView(
             kind: "mailbox",
@@ -167,15 +174,16 @@ final class MailboxTables: DoorTables {
 
     /// Adds a mailbox; returns `false` if there is one of this name, or there are too many.
     func add(_ mailbox: Mailbox, address: Digest, addedAt: Int64) throws(StoreError) -> Bool {
-        let known = try mailboxes()
-        guard known.count(where: { $0.isPush == mailbox.isPush }) < Mailbox.most,
-            !known.contains(where: { $0.name == mailbox.name })
-        else {
-            return false
-        }
+        guard try hasRoom(for: mailbox) else { return false }
         try insert(mailbox, at: address, addedAt: addedAt)
         for reader in mailbox.readers { try insert(reader, at: address) }
         return true
+    }
+
+    private func hasRoom(for mailbox: Mailbox, withoutTopics count: Int = 0) throws(StoreError) -> Bool {
+        let known = try mailboxes()
+        return known.count(where: { $0.isPush == mailbox.isPush }) - count < Mailbox.most
+            && !known.contains(where: { $0.name.hasSameBytes(as: mailbox.name) })
     }
 
     /// Inserts a mailbox without its readers and publishers.
@@ -234,21 +242,32 @@ final class MailboxTables: DoorTables {
 
     // MARK: Topics of UnifiedPush
 
-    /// Makes room for a new topic: its reader gives up the topic that it read the longest ago.
-    func makeRoom(forTopicOf mailbox: Mailbox, sparing read: Set<Int64>) throws(StoreError) {
-        guard let token = mailbox.readers.first?.token else { return }
-        try selectTopics.bind(1, token)
-        var topics: [Int64] = []
-        do {
-            defer { selectTopics.reset() }
-            while try selectTopics.step() { topics.append(selectTopics.integer(0)) }
+    /// Adds a topic, unless it is there or there are too many. A reader that has as many as may be gives up the one that it
+    /// read the longest ago.
+    func add(
+        pushTopic mailbox: Mailbox, address: Digest, at time: Int64, sparing read: Set<Int64>
+    ) throws(StoreError) {
+        let oldest = try topicToGiveUp(for: mailbox, sparing: read)
+        guard try hasRoom(for: mailbox, withoutTopics: oldest == nil ? 0 : 1) else { return }
+        if let oldest {
+            try run(deleteTopic, oldest)
+            try run(deleteTopicReaders, oldest)
+            try run(deleteTopicMessages, oldest)
         }
-        guard topics.count >= Mailbox.mostPushTopics,
-            let oldest = topics.first(where: { !read.contains($0) }) ?? topics.first
-        else { return }
-        try run(deleteTopic, oldest)
-        try run(deleteTopicReaders, oldest)
-        try run(deleteTopicMessages, oldest)
+        try insert(mailbox, at: address, addedAt: time)
+        for reader in mailbox.readers { try insert(reader, at: address) }
+    }
+
+    private func topicToGiveUp(
+        for mailbox: Mailbox, sparing read: Set<Int64>
+    ) throws(StoreError) -> Int64? {
+        guard let token = mailbox.readers.first?.token else { return nil }
+        try selectTopics.bind(1, token)
+        defer { selectTopics.reset() }
+        var topics: [Int64] = []
+        while try selectTopics.step() { topics.append(selectTopics.integer(0)) }
+        guard topics.count >= Mailbox.mostPushTopics else { return nil }
+        return topics.first { !read.contains($0) } ?? topics.first
     }
 
     /// Notes a change, so that the other nodes read all mailboxes anew.

@@ -29,8 +29,7 @@ package struct StoredMailboxes: Sendable {
         pushTopic mailbox: Mailbox, address: Digest, at time: Int64, sparing read: Set<Int64>
     ) async throws(OutboxError) -> [Mailbox] {
         try await file.write(MailboxTables.self) { tables throws(StoreError) in
-            try tables.makeRoom(forTopicOf: mailbox, sparing: read)
-            _ = try tables.add(mailbox, address: address, addedAt: time)
+            try tables.add(pushTopic: mailbox, address: address, at: time, sparing: read)
             try tables.tellOthers()
             return try tables.mailboxes()
         }
@@ -77,23 +76,21 @@ package struct StoredMailboxes: Sendable {
         }
     }
 
-    /// Returns the point from which a reader of these mailboxes begins.
+    /// Returns the points from which a client begins, and carries out what it acknowledges by that: the first one delivers a
+    /// message, and what all of a mailbox's readers have acknowledged is deleted.
     ///
-    /// - Parameter mailboxes: With its number among their registered readers, as far as what it says is an acknowledgement:
-    ///   the first one delivers a message, and what all of them have acknowledged is deleted.
+    /// - Parameters:
+    ///   - isFiltered: Whether the client leaves messages out. Then it acknowledges nothing.
+    ///   - now: Milliseconds since 1970.
     /// - Returns: Also what has come to its end by that.
     package func begin(
-        _ since: MailboxSince, of mailboxes: [(mailbox: Int64, reader: Int64?)]
-    ) async throws(OutboxError) -> (places: [MailboxPlace], ends: [KeptEnd]) {
-        // What acknowledges nothing needs no commit.
-        guard case .message = since, mailboxes.contains(where: { $0.reader != nil }) else {
-            return try await file.look { store throws(StoreError) in
-                try store.tables(MailboxTables.self).messages.begin(since, of: mailboxes, in: store)
-            }
+        _ since: MailboxSince, of clients: [MailboxClient], filtered isFiltered: Bool = false, at now: Int64
+    ) async throws(OutboxError) -> (starts: [MailboxStart], ends: [KeptEnd]) {
+        let starts = try await file.read(MailboxTables.self) { tables throws(StoreError) in
+            try tables.messages.starts(since, of: clients)
         }
-        return try await file.write { store throws(StoreError) in
-            try store.tables(MailboxTables.self).messages.begin(since, of: mailboxes, in: store)
-        }
+        guard !isFiltered else { return (starts, []) }
+        return (starts, try await acknowledge(starts.compactMap(\.receipt), at: now))
     }
 
     /// Returns the next messages of some mailboxes, in the order in which they came.
@@ -107,15 +104,32 @@ package struct StoredMailboxes: Sendable {
         }
     }
 
-    /// Acknowledges all messages up to this number, which a client that is these registered readers has
-    /// shown.
+    /// Acknowledges messages.
     ///
+    /// - Parameter now: Milliseconds since 1970.
     /// - Returns: What has come to its end by that.
     package func acknowledge(
-        _ number: Int64, by readers: [Int64]
+        _ receipts: [MailboxReceipt], at now: Int64
     ) async throws(OutboxError) -> [KeptEnd] {
-        try await file.write { store throws(StoreError) in
-            try store.tables(MailboxTables.self).messages.acknowledge(number, by: readers, in: store)
+        // What acknowledges nothing needs no commit.
+        guard receipts.contains(where: { $0.after < $0.upTo }) else { return [] }
+        return try await file.write { store throws(StoreError) in
+            let messages = store.tables(MailboxTables.self).messages
+            // Readers of one mailbox may be at two nodes: the first one delivers, and the last one deletes.
+            try messages.turn.wait()
+            var ends: [KeptEnd] = []
+            for receipt in receipts {
+                ends += try messages.readers.acknowledge(receipt, at: now, in: store)
+            }
+            return ends
+        }
+    }
+
+    /// Notes what readers were sent, so that it is known after a restart and at other nodes.
+    package func note(_ sent: [(reader: Int64, sent: MailboxSent)]) async throws(OutboxError) {
+        guard !sent.isEmpty else { return }
+        try await file.write(MailboxTables.self) { tables throws(StoreError) in
+            for (reader, sent) in sent { try tables.messages.readers.note(sent, to: reader) }
         }
     }
 
