@@ -62,6 +62,48 @@ extension SharedStoreTests {
         await second.close()
     }
 
+    /// A reader of several mailboxes goes on behind the highest number that it has seen, and another node may put messages
+    /// there while they are read one after the other.
+    @Test func ofSeveralMailboxesNoMessageIsSkipped() async throws {
+        let (first, second) = try await pair()
+        let (here, there) = try await (StoredMailboxes(in: first), StoredMailboxes(in: second))
+        let topics = 20
+        for number in 1...UInt64(topics) {
+            _ = try await there.add(
+                pushTopic: Mailbox(
+                    name: "up-\(number)", show: .bell, isOpen: false, isPush: true,
+                    topic: Digest(high: 2, low: number),
+                    readers: [Mailbox.Reader(name: "phone", token: Digest(high: 3, low: 3))]),
+                address: Digest(high: 1, low: number), at: 1, sparing: [])
+        }
+        let mailboxes = try #require(try await here.all(unless: nil)).mailboxes.map(\.number)
+        let starts = mailboxes.map { MailboxStart($0, behind: 0) }
+        var books = MailboxBooks()
+        var stream = books.open(from: starts, for: starts.map { _ in nil }, isFiltered: false)
+        let messages = (0..<1000).map(message)
+        async let writing: Void = {
+            for (number, message) in messages.enumerated() {
+                let put = try await there.put(
+                    message, to: Digest(high: 1, low: UInt64(number % topics) + 1), keeping: nil,
+                    within: MailboxBounds())
+                guard case .stored = put.result else { throw CancellationError() }
+            }
+        }()
+        var read: Set<Int64> = []
+        while stream.last?.id != messages.last?.id {
+            try Task.checkCancellation()
+            for (_, message) in try await here.messages(behind: stream.places, at: 0, limit: 32) {
+                stream.pass(message.number)
+                stream.note(message.number, message.id, from: 0)
+                read.insert(message.acceptedAt.milliseconds)
+            }
+        }
+        try await writing
+        #expect(read.count == messages.count)
+        await first.close()
+        await second.close()
+    }
+
     /// A door of another node has heard that an app registered its token again.
     @Test func aTokenThatWasRegisteredAnewLivesAtItsOwner() async throws {
         let (first, second) = try await pair()
