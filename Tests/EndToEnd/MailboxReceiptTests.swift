@@ -39,15 +39,17 @@ import Wire
         #expect(try await poll(stage, "since=\(id)").isEmpty)
         #expect(try await stage.waiting(until: 3) == 3)
 
-        // The books outlive the node, however it ends.
         let rest = try await poll(stage, "since=all")
         #expect(rest.count == 3)
-        try stage.stage.signal(SIGKILL)
-        await stage.stage.node.wait { $0.exit != nil }
-        try await stage.stage.start()
         let middle = try #require(rest[1]["id"]?.string)
         #expect(try await poll(stage, "since=\(middle)").count == 1, "it was not the last one")
         #expect(try await stage.waiting(until: 3) == 3)
+
+        // The books outlive the node, however it ends.
+        #expect(try await poll(stage, "since=all").count == 3)
+        try stage.stage.signal(SIGKILL)
+        await stage.stage.node.wait { $0.exit != nil }
+        try await stage.stage.start()
         #expect(try await poll(stage, "since=\(rest[2]["id"]?.string ?? "")").isEmpty)
         #expect(try await stage.waiting(until: 0) == 0)
         await stage.close()
