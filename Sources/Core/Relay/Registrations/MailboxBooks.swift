@@ -192,8 +192,8 @@ package struct MailboxStream: Sendable {
 
 /// The books of what a node has sent to the registered readers of mailboxes.
 ///
-/// The store has a copy of each entry that is not acknowledged, written a moment later (``takeUnwritten()``). An entry that
-/// the store misses, since the node was killed, costs its messages their acknowledgement: they stay until they expire.
+/// The store has a copy of each entry that is not acknowledged (``takeUnwritten()``), written before the messages are sent:
+/// a reader that comes back with the last one after the node was killed acknowledges them.
 package struct MailboxBooks: Sendable {
     private struct Key: Hashable {
         let reader: Int64
@@ -210,8 +210,6 @@ package struct MailboxBooks: Sendable {
     private var unwritten: Set<Int64> = []
 
     package init() {}
-
-    package var isWritten: Bool { unwritten.isEmpty }
 
     package func sent(to reader: Int64, filtered isFiltered: Bool) -> MailboxSent? {
         entries[Key(reader: reader, isFiltered: isFiltered)]?.sent
@@ -304,7 +302,7 @@ package struct MailboxBooks: Sendable {
                     after: min(last.number, source.after), upTo: last.number, id: last.id,
                     earliest: sent.earliest, alone: sent.alone, readers: poll.readers),
                 isWhole: true)
-            if source.after < last.number { unwritten.insert(reader) }
+            if entries[key]?.sent != sent, source.after < last.number { unwritten.insert(reader) }
         }
     }
 

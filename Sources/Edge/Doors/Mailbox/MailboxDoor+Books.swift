@@ -30,19 +30,15 @@ extension MailboxDoor {
         return true
     }
 
-    /// The time until the store knows what readers were sent. Most have acknowledged it by then.
-    private static let bookDelay: Duration = .seconds(5)
-
-    func note(_ stream: MailboxStream) {
+    /// Writes down what a connection is about to bring. What can't be written is acknowledged only while this node runs.
+    func note(_ stream: MailboxStream) async {
         books.note(stream)
-        if !books.isWritten, !bookTimer.isRunning { bookTimer.start(after: MailboxDoor.bookDelay) }
+        try? await store.note(books.takeUnwritten())
     }
 
-    /// Writes down at once what a connection that has ended has brought: its reader may come back to another node.
-    func noteEnd() {
-        if !books.isWritten { Task { await writeBooks() } }
+    /// Writes down that a poll comes to its end.
+    func noteEnd(of poll: MailboxStream) async {
+        books.end(poll)
+        try? await store.note(books.takeUnwritten())
     }
-
-    /// Writes down what the store does not know yet. What can't be written is acknowledged only while this node runs.
-    func writeBooks() async { try? await store.note(books.takeUnwritten()) }
 }

@@ -54,7 +54,6 @@ package final class MailboxDoor: LiveDoor {
     private var pushes: [Int64: Rate.Use] = [:]
     var readings = MailboxReadings()
     var books = MailboxBooks()
-    let bookTimer = Timer()
     private(set) var delays: MailboxDelays!
     private var unknownTopics = UnknownTopics()
     /// The readings that get a keepalive, in the order of their times.
@@ -79,7 +78,6 @@ package final class MailboxDoor: LiveDoor {
         shares = MailboxShares(rate: settings.rate)
         keepAliveTimer.action = { [unowned self] in keepAlive() }
         cleaning.action = { [unowned self] in clean() }
-        bookTimer.action = { [unowned self] in Task { await writeBooks() } }
         delays = MailboxDelays(store: store, bounds: settings.bounds) { [unowned self] mailboxes in
             for mailbox in mailboxes { for reading in readings.of(mailbox) { reading.look() } }
         }
@@ -116,8 +114,6 @@ package final class MailboxDoor: LiveDoor {
         replies.close()
         for reading in readings.all.values { reading.end() }
         keepAlives = []
-        bookTimer.stop()
-        await writeBooks()
         await places.shutDown()
         await strangers.shutDown()
     }

@@ -118,7 +118,6 @@ final class MailboxReading: LiveClient {
     func connectionEnded() {
         search = .ended
         door.readings.remove(self)
-        door.noteEnd()
     }
 
     // MARK: Out
@@ -146,38 +145,44 @@ final class MailboxReading: LiveClient {
             return end()
         }
         guard !hasEnded else { return }
-        send(page)
-        // Sending may have ended the connection.
+        await send(page)
         guard !hasEnded else { return }
         let isBehind = search == .lookingAgain || page.count == MailboxReading.pageLength
         search = .idle
         if isBehind {
             look()
         } else if isPoll {
-            door.books.end(stream)
-            // Whoever polls has its end only when the node will know what it has brought, also after a restart.
-            if stream.last != nil {
-                search = .looking
-                await door.writeBooks()
-            }
+            // Whoever polls has its end only when the node will know what it has brought.
+            search = .looking
+            await door.noteEnd(of: stream)
             end()
         }
     }
 
-    private func send(_ page: [(mailbox: Int64, message: MailboxMessage)]) {
+    /// Sends messages, as soon as it is written down that the readers are sent them: a reader may come back with the last
+    /// one after the node was killed, or to another node.
+    private func send(_ page: [(mailbox: Int64, message: MailboxMessage)]) async {
         guard !page.isEmpty else { return }
         door.books.join(&stream)
+        var ahead = stream
+        var lines: [(source: Int, message: MailboxMessage, line: MailboxLine)] = []
         for (mailbox, message) in page {
-            guard !hasEnded else { break }
-            stream.pass(message.number)
+            ahead.pass(message.number)
             guard let index = sources.firstIndex(where: { $0.mailbox == mailbox }) else { continue }
             let line = door.line(message, of: sources[index])
             guard filter.first?.takes(line) ?? true else { continue }
+            ahead.note(message.number, message.id, from: index)
+            lines.append((index, message, line))
+        }
+        await door.note(ahead)
+        for (source, message, line) in lines {
+            // Sending may end the connection.
+            guard !hasEnded else { return }
             send(line)
-            stream.note(message.number, message.id, from: index)
+            stream.note(message.number, message.id, from: source)
             if frames != nil, stream.canAcknowledge { live.send(ping(message.number)) }
         }
-        door.note(stream)
+        if let last = page.last { stream.pass(last.message.number) }
     }
 
     private func send(_ line: MailboxLine) {
