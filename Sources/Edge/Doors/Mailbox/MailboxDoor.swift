@@ -299,6 +299,8 @@ package final class MailboxDoor: LiveDoor {
             return live.answer(MailboxFault.storeFailed.response)
         }
         do throws(MailboxFault) {
+            // The operator may have removed one while the store was asked.
+            guard granted.allSatisfy({ directory.has($0.mailbox.number) }) else { throw .forbidden }
             try makeRoom(for: owner, by: request.sender)
         } catch {
             return live.answer(error.response)
