@@ -95,6 +95,22 @@ private func expect<Value: Equatable>(
         expect(order.failed(1, 23, from: SenderID(23), at: 0), is: false)
     }
 
+    /// The devices for which it was left are no witnesses any more, and one that was known to fail alone still is.
+    @Test func anUpstreamThatCameBackIsLeftOnlyForWhatIsHeardAnew() {
+        var order = UpstreamOrder<Int>(count: 2)
+        expect(order.failed(0, 9, from: SenderID(9), at: 0), is: false)
+        order.answered(0, 8)
+        for device in 0..<2 { expect(order.failed(0, device, from: SenderID(device), at: 0), is: false) }
+        expect(order.failed(0, 2, from: SenderID(2), at: 0), is: true)
+        expect(order.setAside(0, at: 0), is: true)
+        expect(order.takeDue(at: start + second * 60), is: [0])
+        order.connected(0)
+        for device in [9, 0, 1] {
+            expect(order.failed(0, device, from: SenderID(device), at: start + second * 70), is: false)
+        }
+        expect(order.failed(0, 2, from: SenderID(2), at: start + second * 70), is: true)
+    }
+
     /// One that is set aside is nobody's way.
     @Test func aDetourEndsWhereItsUpstreamIsSetAside() {
         var order = UpstreamOrder<Int>(count: 3)

@@ -48,6 +48,8 @@ final class ModelUpstream {
         for connection in connections { connection.isBroken() }
     }
 
+    static let slowestCircuit: Duration = .seconds(16)
+
     /// The time until a dial has an end.
     var circuit: Duration {
         .milliseconds(world.draw(4) == 0 ? 500 + world.draw(2000) : 8000 + world.draw(8000))

@@ -23,8 +23,11 @@ final class RelayWorld {
     /// The last hour is calm.
     private static let calm: Duration = .seconds(3600)
     /// The time in which a notification has been tried once, since when one upstream has been well without pause. All others may
-    /// hang, and this one be left for the longest pause just before.
-    static let patience: Duration = .seconds(840)
+    /// hang. This one may have been called just before: that call hangs until its time is over, then the upstream is left for the
+    /// longest pause, called again behind a slow circuit, and the lane may be in a pause of its own when it answers.
+    static let patience =
+        ConnectionLife.Limits.relay.setup + UpstreamOrder<DeviceToken>.longestPause
+        + ModelUpstream.slowestCircuit + Lane.longestPause
     static let lanes = [World.android, LaneID(app: "ios", host: .production)]
     private static let devices = 60
 

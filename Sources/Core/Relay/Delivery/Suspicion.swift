@@ -92,11 +92,22 @@ package struct Suspicion<Device: Hashable & Sendable>: Sendable {
     mutating func answered(_ device: Device) -> Bool {
         if !failed.isEmpty { failed[device] = nil }
         guard witnesses > 0 else { return false }
+        dismissWitnesses()
+        answers += 1
+        return true
+    }
+
+    /// Notes that the gateway is tried anew after a pause: what was said against it before is over. Who failed while others were
+    /// answered is still known for that.
+    mutating func hearAnew() {
+        failed = failed.filter { $0.value != answers }
+        dismissWitnesses()
+    }
+
+    private mutating func dismissWitnesses() {
         witnesses = 0
         senders = []
         unknownSenders = 0
-        answers += 1
-        return true
     }
 
     /// Notes that the witnesses have proved wrong.

@@ -68,11 +68,12 @@ package struct UpstreamOrder<Device: Hashable & Sendable>: Sendable {
         }
     }
 
-    /// Brings an upstream back: a connection to it stands.
+    /// Brings an upstream back: a connection to it stands. It is left again only when several devices hear so anew.
     package mutating func connected(_ index: Int) {
         guard upstreams[index].isTried else { return }
         upstreams[index].awayUntil = nil
         upstreams[index].isTried = false
+        upstreams[index].suspicion.hearAnew()
     }
 
     /// Notes that an upstream has judged a notification for this device: it works.
