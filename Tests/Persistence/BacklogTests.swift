@@ -65,7 +65,7 @@ private typealias Notification = Relay.Notification
             case 12: try await claim(.expired)
             case 13..<16: try await commit(ends())
             case 16..<18: try await commit(shelving())
-            case 18: try await commit(postponing())
+            case 18: try await commit(draw(3) == 0 ? retrying() : postponing())
             default: if draw(3) == 0 { try await restart(directory) }
             }
         }
@@ -114,6 +114,10 @@ private typealias Notification = Relay.Notification
                     sequence: $0.sequence, attempts: $0.attempts + 1,
                     notBefore: draw(3) == 0 ? 0 : now + .milliseconds(draw(20_000)))
             }
+        }
+
+        private mutating func retrying() -> [OutboxChange] {
+            [.retry(Walk.lanes[draw(Walk.lanes.count)], at: now)]
         }
 
         private mutating func shelving() -> [OutboxChange] {

@@ -5,9 +5,9 @@ import Testing
 
 /// What the operator does with all that waits in a lane, while the node runs.
 @Suite struct PipelineOperatorTests {
-    private static let closed = LaneID(app: "closed", host: .production)
+    static let closed = LaneID(app: "closed", host: .production)
 
-    private func row(_ sequence: Int64, _ lane: LaneID, device: Int, notBefore: UnixTime = 0) -> WaitingRow {
+    func row(_ sequence: Int64, _ lane: LaneID, device: Int, notBefore: UnixTime = 0) -> WaitingRow {
         let submission = Sample.android("\(sequence)", token: Sample.token(device))
         let digests = Sample.digests(
             submission, to: Recipient(lane: lane, deviceToken: submission.deviceToken))
@@ -17,7 +17,7 @@ import Testing
             expiresAt: Sample.start.unix + .milliseconds(86_400_000))
     }
 
-    private func claimed(_ row: WaitingRow) -> Claimed.Row {
+    func claimed(_ row: WaitingRow) -> Claimed.Row {
         Claimed.Row(
             row,
             Notification(
@@ -26,12 +26,12 @@ import Testing
                 expiresAt: row.expiresAt, acceptedAt: row.acceptedAt))
     }
 
-    private func claims(_ node: Node) -> [Claim] {
+    func claims(_ node: Node) -> [Claim] {
         node.takeEffects().compactMap { if case .claim(let claim) = $0 { claim } else { nil } }
     }
 
     /// Two in memory, of one device, and three on disk.
-    private func start(_ lane: LaneID) -> Node {
+    func start(_ lane: LaneID) -> Node {
         var window = Window()
         window.claim = 2
         let node = Node(window: window)
@@ -74,7 +74,7 @@ import Testing
     }
 
     /// The first of those in memory, once its body is read.
-    private func firstSent(_ node: Node, _ lane: LaneID) throws -> Pipeline.Handle {
+    func firstSent(_ node: Node, _ lane: LaneID) throws -> Pipeline.Handle {
         guard case .load(let sequences) = node.next(lane) else { throw Missing() }
         node.loaded(
             Dictionary(
@@ -83,114 +83,13 @@ import Testing
         return try #require(node.send(lane))
     }
 
-    private struct Missing: Error {}
+    struct Missing: Error {}
 
     @Test func singleOnesAreGivenUpInAnyOrder() {
         let node = start(Node.android)
         #expect(node.pipeline.drop([5, 4, 4, 1, 99], at: node.now) == 2)
         #expect(node.begin().count == 2)
         #expect(!node.isWaiting(4) && !node.isWaiting(5))
-    }
-
-    /// What was put off is sent now, and what is on disk is claimed whenever it is due.
-    @Test func whatWasPutOffIsTriedNow() throws {
-        let node = start(Node.android)
-        let handle = try firstSent(node, Node.android)
-        node.end(
-            handle, .deferred(Deferral(reason: "TooManyRequests", scope: .device, retryAfter: .seconds(3600)))
-        )
-        #expect(node.send() == nil)
-        _ = node.takeEffects()
-        // Two of one device, three on disk.
-        #expect(node.pipeline.retryNow(Node.android, at: node.now) == 5)
-        node.pipeline.pump(node.pipeline.lane(Node.android), room: 10, at: node.now)
-        let effects = node.takeEffects()
-        let claims = effects.compactMap { if case .claim(let claim) = $0 { claim } else { nil } }
-        #expect(claims.first.map { $0.time.milliseconds > Int64.max / 4 && $0.last == 5 } == true)
-        #expect(effects.contains { if case .send = $0 { true } else { false } })
-        // Once: what comes later waits for its time.
-        let claim = try #require(claims.first)
-        node.pipeline.claimed(Claimed([claimed(row(1, Node.android, device: 2))]), by: claim, at: node.now)
-        node.pipeline.pump(node.pipeline.lane(Node.android), room: 10, at: node.now)
-        let later = node.takeEffects().compactMap { if case .claim(let claim) = $0 { claim } else { nil } }
-        #expect(later.allSatisfy { $0.time.milliseconds < Int64.max / 4 })
-    }
-
-    /// A claim of the earlier command brings no more than that covers.
-    @Test func aDropDuringARetryDropsAllThatItCounted() throws {
-        let node = start(Node.android)
-        _ = try firstSent(node, Node.android)
-        let retried = try claim(byRetrying: node)
-        shelveAnother(node)
-        // One behind what the gateway has, and four on disk.
-        #expect(node.pipeline.drop(Node.android, at: node.now) == 5)
-        node.pipeline.claimed(Claimed([claimed(row(1, Node.android, device: 2))]), by: retried, at: node.now)
-        for page: [Int64] in [[2, 3], [6]] {
-            let claim = try #require(claims(node).first)
-            #expect(claim.last == 6 && claim.time == Claim.anyTime)
-            node.pipeline.claimed(
-                Claimed(page.map { claimed(row($0, Node.android, device: Int($0))) }), by: claim, at: node.now
-            )
-        }
-        #expect(claims(node).isEmpty)
-        let ends = node.begin().compactMap { change -> Int64? in
-            if case .finish(let sequence, .dropped) = change { sequence } else { nil }
-        }
-        #expect(ends.sorted() == [1, 2, 3, 5, 6])
-    }
-
-    @Test func aRetryDuringARetryReachesWhatHasComeSince() throws {
-        let node = start(Node.android)
-        _ = try firstSent(node, Node.android)
-        let first = try claim(byRetrying: node)
-        shelveAnother(node)
-        _ = node.pipeline.retryNow(Node.android, at: node.now)
-        node.pipeline.claimed(Claimed(), by: first, at: node.now)
-        node.pipeline.pump(node.pipeline.lane(Node.android), room: 10, at: node.now)
-        let second = try #require(claims(node).first)
-        #expect(second.last == 6 && second.time == Claim.anyTime)
-    }
-
-    /// Neither the gateway has it, nor is it stored for the first time.
-    @Test(arguments: [true, false]) func whatIsBeingReadIsGivenUpToo(isLane: Bool) throws {
-        let node = start(Node.android)
-        #expect(node.next() == .load([4]))
-        let count =
-            isLane
-            ? node.pipeline.drop(Node.android, at: node.now) : node.pipeline.drop([4, 5], at: node.now)
-        #expect(count == (isLane ? 5 : 2))
-        node.loaded([4: claimed(row(4, Node.android, device: 1)).notification], of: [4])
-        #expect(!node.isWaiting(4) && !node.isWaiting(5))
-        #expect(node.send() == nil)
-    }
-
-    private func claim(byRetrying node: Node) throws -> Claim {
-        #expect(node.pipeline.retryNow(Node.android, at: node.now) == 3)
-        node.pipeline.pump(node.pipeline.lane(Node.android), room: 10, at: node.now)
-        let claim = try #require(claims(node).first)
-        #expect(claim.last == 5 && claim.time == Claim.anyTime)
-        return claim
-    }
-
-    /// The sixth of the lane, on disk only.
-    private func shelveAnother(_ node: Node) {
-        node.pipeline.lastSequence = 6
-        node.pipeline.delivery.withLane(node.pipeline.lane(Node.android)) {
-            $0.shelf.add()
-            $0.taken.take(100)
-        }
-    }
-
-    @Test func aSingleOneIsTriedNowWithTheOthersOfItsDevice() throws {
-        let node = start(Node.android)
-        let handle = try firstSent(node, Node.android)
-        node.end(
-            handle, .deferred(Deferral(reason: "TooManyRequests", scope: .device, retryAfter: .seconds(3600)))
-        )
-        #expect(node.send() == nil)
-        #expect(node.pipeline.retryNow([99], at: node.now) == 0)
-        #expect(node.pipeline.retryNow([5], at: node.now) == 2)
-        #expect(node.send() != nil)
     }
 
     /// Only its gateway can say it, and only a refusal is one.

@@ -27,13 +27,23 @@ struct Books {
     struct Wishes {
         /// Before which one wants nothing for a device.
         var spared: [Digest: MonotonicTime] = [:]
+        /// Whose gateway has asked for it.
+        var lanes: [Digest: LaneID] = [:]
         /// The same for a whole lane.
         var paused: [LaneID: MonotonicTime] = [:]
 
         /// - Parameter time: When the next process wants to know it.
         func restored(_ time: (MonotonicTime) -> MonotonicTime) -> Wishes {
-            Wishes(spared: spared.mapValues(time), paused: paused.mapValues(time))
+            Wishes(spared: spared.mapValues(time), lanes: lanes, paused: paused.mapValues(time))
         }
+
+        mutating func spare(_ token: Digest, of lane: LaneID, until time: MonotonicTime) {
+            spared[token] = time
+            lanes[token] = lane
+        }
+
+        /// The operator wants all of a lane tried, whatever was asked for.
+        mutating func forget(_ lane: LaneID) { spared = spared.filter { lanes[$0.key] != lane } }
     }
 
     var wishes = Wishes()

@@ -319,9 +319,9 @@ extension World {
             let wish = max(.zero, min(deferral.retryAfter ?? .zero, .seconds(86400)))
             let end = now.monotonic + wish
             switch deferral.scope {
-            case .device: books.wishes.spared[attempt.token] = end
+            case .device: books.wishes.spare(attempt.token, of: attempt.lane, until: end)
             case .host, .app:
-                books.wishes.spared[attempt.token] = end
+                books.wishes.spare(attempt.token, of: attempt.lane, until: end)
                 // What single devices are told is believed of all for a while only: see PoisonWorld.
                 guard books.noteWitness(attempt.token, against: attempt.lane), deferral.witnesses == 1
                 else { break }

@@ -4,8 +4,22 @@
 extension World {
     func operate() {
         let lane = World.lanes[draw(World.lanes.count)]
-        if draw(2) == 0 { drop(lane) } else { move(lane) }
+        switch draw(4) {
+        case 0: drop(lane)
+        case 1: retry(lane)
+        default: move(lane)
+        }
         carryOut()
+    }
+
+    private func retry(_ lane: LaneID) {
+        books.wishes.forget(lane)
+        // What was moved waits for its devices in this lane, whichever lane's gateway asked to spare them.
+        for entry in books.waiting.values where entry.notification.lane == lane {
+            books.wishes.spared[Digest(high: entry.token.high & ~Books.moved, low: entry.token.low)] = nil
+        }
+        books.resumed(lane)
+        _ = pipeline.retryNow(lane, at: now)
     }
 
     /// What was on disk when the operator was told how many are dropped.

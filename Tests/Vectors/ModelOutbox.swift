@@ -102,6 +102,7 @@ package struct ModelOutbox {
             case .forgetWishes(let tokens): for token in tokens { wishes[token] = nil }
             case .lane(let lane, let record): lanes[lane] = record
             case .move(let lane, let app): move(lane, toApp: app, violation)
+            case .retry(let lane, let time): retry(lane, at: time)
             case .buryToken(let token, let told): deadTokens[token] = told
             case .reviveToken(let token):
                 let told = deadTokens.removeValue(forKey: token)
@@ -275,6 +276,13 @@ package struct ModelOutbox {
         }
     }
 
+    private mutating func retry(_ lane: LaneID, at time: UnixTime) {
+        for row in rows.values
+        where row.isShelved && row.notification.lane == lane && held.contains(row.token) {
+            rows[row.sequence]?.notBefore = min(row.notBefore, time)
+        }
+    }
+
     mutating func spare(_ token: Digest, until notBefore: UnixTime) {
         for sequence in shelvedOf[token] ?? [] {
             guard var row = rows[sequence] else { continue }
@@ -320,9 +328,7 @@ package struct ModelOutbox {
     // MARK: Reading
 
     package func notifications(_ sequences: [Int64]) -> [Int64: Notification] {
-        var found: [Int64: Notification] = [:]
-        for sequence in sequences { found[sequence] = rows[sequence]?.notification }
-        return found
+        sequences.reduce(into: [:]) { $0[$1] = rows[$1]?.notification }
     }
 }
 

@@ -54,7 +54,8 @@ extension Pipeline {
         sequences.count { delivery.slots[$0].map { delivery.entries[$0].state.isUnderWay } ?? false }
     }
 
-    /// Tries what a lane has put off now, whatever its gateway has asked for; on disk page by page.
+    /// Tries what a lane has put off now, whatever its gateway has asked for. On disk it is due with the next commit: what fails
+    /// again waits as long as that says.
     ///
     /// - Returns: How many are due now: what was put off with all behind it, and what is on disk only.
     package mutating func retryNow(_ id: LaneID, at now: Instant) -> Int {
@@ -64,13 +65,16 @@ extension Pipeline {
         }
         let count = retryNow(postponed, at: now) + delivery.lanes[lane].shelved
         resume(id, at: now)
-        if delivery.lanes[lane].shelved > 0 {
-            delivery.withLane(lane) {
-                $0.retriedUpTo = lastSequence
-                $0.claimAt = 0
-            }
-            delivery.stir(lane)
+        let devices = delivery.wishes.endThose(of: id)
+        if !devices.isEmpty {
+            commits.append(.forgetWishes(devices))
+            scheduleCommit(at: now.monotonic)
         }
+        guard delivery.lanes[lane].shelved > 0 else { return count }
+        let due = wallClock.steadyTime(at: now)
+        commits.append(.retry(id, at: due))
+        noteShelving(in: lane, due: due, at: now)
+        scheduleCommit(at: now.monotonic)
         return count
     }
 

@@ -62,6 +62,8 @@ package enum OutboxChange: Equatable, Sendable {
     /// Gives all that an app has in the backlog for a host to another app. None of it is handed out, and none of it is
     /// anywhere else.
     case move(LaneID, toApp: String)
+    /// Makes all that a lane has in the backlog due at a time, above 0, as far as it is put off for longer.
+    case retry(LaneID, at: UnixTime)
     /// Remembers a dead token.
     case buryToken(Digest, DeadToken)
     /// Forgets a dead token: its gateway has taken a notification for it.

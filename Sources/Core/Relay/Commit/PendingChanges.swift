@@ -76,8 +76,8 @@ struct PendingChanges: Sendable {
         changes.removeAll {
             switch $0 {
             case .store, .lookUp: true
-            case .remember, .finish, .postpone, .shelve, .spare, .forgetWishes, .lane, .move, .buryToken,
-                .reviveToken, .forget, .clock, .giveUp, .proof:
+            case .remember, .finish, .postpone, .shelve, .spare, .forgetWishes, .lane, .move, .retry,
+                .buryToken, .reviveToken, .forget, .clock, .giveUp, .proof:
                 false
             }
         }
@@ -93,7 +93,7 @@ struct PendingChanges: Sendable {
         let failed = failed.filter { change in
             switch change {
             case .store, .lookUp, .proof, .lane, .clock: false
-            case .remember, .finish, .postpone, .shelve, .move, .spare, .forgetWishes, .buryToken,
+            case .remember, .finish, .postpone, .shelve, .move, .retry, .spare, .forgetWishes, .buryToken,
                 .reviveToken, .giveUp, .forget:
                 true
             }
@@ -102,8 +102,8 @@ struct PendingChanges: Sendable {
         var forgets = false
         let kept = (failed + changes).reversed().filter { change in
             switch change {
-            case .store, .lookUp, .remember, .shelve, .move, .spare, .forgetWishes, .lane, .clock, .buryToken,
-                .reviveToken, .giveUp, .proof:
+            case .store, .lookUp, .remember, .shelve, .move, .retry, .spare, .forgetWishes, .lane, .clock,
+                .buryToken, .reviveToken, .giveUp, .proof:
                 return true
             case .postpone(let sequence, _, _): return overtaken.insert(sequence).inserted
             case .finish(let sequence, _):

@@ -89,7 +89,7 @@ extension Pipeline {
         scheduleCommit(at: now.monotonic)
     }
 
-    private mutating func noteShelving(in lane: Int, due: UnixTime, at now: Instant) {
+    mutating func noteShelving(in lane: Int, due: UnixTime, at now: Instant) {
         commits.hold(lane)
         let dueAt = wallClock.monotonicTime(ofSteady: due, at: now)
         delivery.withLane(lane) {
@@ -168,10 +168,7 @@ extension Pipeline {
         }
         effects.append(
             .claim(
-                Claim(
-                    .due(lane.id),
-                    at: lane.retriedUpTo == nil ? wallClock.steadyTime(at: now) : Claim.anyTime,
-                    last: lane.retriedUpTo ?? lastSequence, limit: limit)))
+                Claim(.due(lane.id), at: wallClock.steadyTime(at: now), last: lastSequence, limit: limit)))
     }
 
     /// Asks for what has expired on disk.
@@ -199,13 +196,10 @@ extension Pipeline {
             let nextDue = claimed.nextDue.map { wallClock.monotonicTime(ofSteady: $0, at: now) } ?? .max
             delivery.withLane(lane) {
                 $0.isClaiming = false
-                // What came after the command is asked for next.
-                let isFirst = $0.retriedUpTo != nil && isAll
-                $0.claimAt = isAll && !isFirst ? min($0.claimAt, nextDue) : 0
+                $0.claimAt = isAll ? min($0.claimAt, nextDue) : 0
                 // A command that came after this claim was made reaches further than it.
                 if isAll, claim.time == Claim.anyTime {
                     $0.droppedUpTo = $0.droppedUpTo.flatMap { $0 > claim.last ? $0 : nil }
-                    $0.retriedUpTo = $0.retriedUpTo.flatMap { $0 > claim.last ? $0 : nil }
                 }
             }
             claimGivenUp(lane)

@@ -57,8 +57,6 @@ package struct Lane: Sendable {
     var droppedUpTo: Int64?
     /// The last number of before the start, if the lane was open then: what had failed by then had failed alone.
     var openUpTo: Int64 = 0
-    /// `outbox retry` covers every notification on disk up to this number.
-    var retriedUpTo: Int64?
     /// Devices that a commit still has to put into the backlog: nothing is claimed before.
     var shelving = 0
     /// The time since when it has been seen without notifications; `nil`: it has some.

@@ -62,6 +62,13 @@ struct Wishes: Sendable {
         return over
     }
 
+    /// Ends all wishes of a lane's gateway, and returns their devices.
+    mutating func endThose(of lane: LaneID) -> [Digest] {
+        let ended = wishes.filter { $0.value.lane == lane }.map(\.key)
+        for token in ended { end(token) }
+        return ended
+    }
+
     mutating func forget(where isLost: (Digest) -> Bool) {
         for token in wishes.keys.filter(isLost) { end(token) }
     }

@@ -1,7 +1,22 @@
+import Clocks
 import Relay
 
-/// Moves what waits for an app to another app that takes over.
+/// What the operator does with all that a lane has in the backlog.
 extension Backlog {
+    /// Makes what is put off due at a time. What is put off again later is due when that says.
+    func retry(_ lane: LaneID, at time: UnixTime, on connection: borrowing Connection) throws(StoreError) {
+        let isHeld = sharing == nil ? "" : connection.dialect.andHeld(4)
+        let retry = try Statement(
+            """
+            UPDATE backlog SET not_before = ?3 WHERE app = ?1 AND \(Schema.hostKey()) = ?2 AND not_before > ?3 \(isHeld)
+            """, on: connection)
+        try retry.bind(1, lane.app)
+        try retry.bind(2, lane.host.key)
+        try retry.bind(3, time: time)
+        if let sharing { try retry.bind(4, bytes: sharing.held.bits) }
+        try retry.run()
+    }
+
     func move(
         _ lane: LaneID, toApp app: String, on connection: borrowing Connection
     ) throws(StoreError) {

@@ -122,6 +122,7 @@ final class Store {
                 case .forgetWishes(let tokens): try wishes.forget(tokens)
                 case .lane(let lane, let record): try wishes.set(record, of: lane)
                 case .move(let lane, let app): try backlog.move(lane, toApp: app, on: connection)
+                case .retry(let lane, let time): try backlog.retry(lane, at: time, on: connection)
                 case .buryToken(let token, let told):
                     try bury.bind(1, high: token.high, low: token.low)
                     try bury.bind(2, time: told.since)

@@ -65,7 +65,8 @@ final class SharedIdentities {
                 if case .elsewhere = request.destination { tokens.append(request.digests.token) }
             case .remember(let digests, _): stored.append(digests.identity)
             case .lookUp(let digests): asked.append(digests.identity)
-            case .finish, .postpone, .shelve, .spare, .forgetWishes, .lane, .move, .buryToken, .reviveToken,
+            case .finish, .postpone, .shelve, .spare, .forgetWishes, .lane, .move, .retry, .buryToken,
+                .reviveToken,
                 .forget, .clock, .giveUp, .proof:
                 break
             }

@@ -237,7 +237,8 @@ extension OutboxChange {
     var isGathered: Bool {
         switch self {
         case .store, .lookUp, .remember, .finish(_, .delivered): true
-        case .finish, .postpone, .shelve, .move, .spare, .forgetWishes, .lane, .buryToken, .reviveToken,
+        case .finish, .postpone, .shelve, .move, .retry, .spare, .forgetWishes, .lane, .buryToken,
+            .reviveToken,
             .forget,
             .clock, .giveUp, .proof:
             false
