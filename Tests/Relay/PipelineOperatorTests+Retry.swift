@@ -109,6 +109,30 @@ extension PipelineOperatorTests {
         #expect(node.send() == nil)
     }
 
+    /// A lane without a gateway that the operator has emptied stays until what is read for it is there: its place is no other
+    /// lane's before.
+    @Test(arguments: [true, false]) func aLaneStaysWhileItsBodiesAreBeingRead(succeeds: Bool) throws {
+        let node = Node()
+        _ = node.pipeline.add(Node.android)
+        node.pipeline.start(
+            OutboxContent(waiting: [row(4, Node.android, device: 1)], backlog: [], lastSequence: 4),
+            at: node.now, clockOffset: 0)
+        let lane = node.pipeline.lane(Node.android)
+        node.pipeline.pump(lane, room: 1, at: node.now)
+        #expect(node.takeEffects().contains(.load([4], lane: lane)))
+        node.pipeline.remove(Node.android)
+        #expect(node.pipeline.drop(Node.android, at: node.now) == 1)
+        _ = node.begin()
+        node.commit()
+        #expect(node.pipeline.lane(of: Node.android) == lane)
+        if succeeds {
+            node.loaded([:], of: [4])
+        } else {
+            node.pipeline.loadFailed([4], lane: lane, at: node.now)
+        }
+        #expect(node.pipeline.lane(of: Node.android) == nil)
+    }
+
     private func claim(byRetrying node: Node) throws -> Claim {
         #expect(node.pipeline.retryNow(Node.android, at: node.now) == 3)
         #expect(node.begin().contains(.retry(Node.android, at: node.now.unix)))

@@ -34,6 +34,7 @@ extension Pipeline {
         }
         delivery.withLane(lane) { $0.isLoading = false }
         wake(lane, at: now.monotonic + Pipeline.retryCommit)
+        delivery.tidyLane(lane)
     }
 
     /// Drops a body when all bodies together are over the budget. To be called for what is stored and not

@@ -5,8 +5,10 @@ extension Lane {
     /// Whether the lane has no notification, and none is on its way out of the backlog.
     var isEmpty: Bool { count == 0 && shelved == 0 && !isClaiming }
 
-    /// Whether nothing needs the lane: no gateway, no notification, no record.
-    var isVacant: Bool { !stage.hasGateway && !stage.isGone && isEmpty && shelving == 0 && !isRecorded }
+    /// Whether nothing needs the lane: no gateway, no notification, no record, and no bodies that are being read for it.
+    var isVacant: Bool {
+        !stage.hasGateway && !stage.isGone && isEmpty && !isLoading && shelving == 0 && !isRecorded
+    }
 
     struct Ready: Comparable, Sendable {
         /// Urgent before not urgent; then oldest first.
