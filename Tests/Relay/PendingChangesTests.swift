@@ -62,9 +62,38 @@ import Testing
         changes.putBack(changes.take())
         #expect(
             changes.take() == [
-                postpone(1, 100), .forget(acceptedBefore: 100, buriedBefore: 100),
+                .forget(acceptedBefore: 100, buriedBefore: 100), postpone(1, 100),
                 .finish(sequence: 2, .expired),
             ])
+    }
+
+    /// A clock that was set ahead meanwhile makes what it accepts later than anything that a word of before knows.
+    @Test func whatIsOverIsSaidBeforeWhatCameSince() {
+        var changes = PendingChanges()
+        let digests = SubmissionDigests(
+            token: Sample.digest("t"), identity: Sample.digest("j"), content: Sample.digest("c"))
+        changes.append(Self.bury)
+        changes.append(.forget(acceptedBefore: 1, buriedBefore: 1, latest: 100))
+        changes.remember(digests, acceptedAt: 900)
+        changes.prepend([Self.store])
+        #expect(
+            changes.take() == [
+                .forget(acceptedBefore: 1, buriedBefore: 1, latest: 100),
+                .remember(digests, acceptedAt: 900), Self.store, Self.bury,
+            ])
+    }
+
+    @Test func theLastWordAboutWhatIsOverCounts() {
+        var changes = PendingChanges()
+        let word = OutboxChange.forget(acceptedBefore: .min, buriedBefore: .min)
+        changes.append(.forget(acceptedBefore: 1, buriedBefore: 1, latest: 100))
+        let failed = changes.take()
+        changes.append(word)
+        changes.putBack(failed)
+        #expect(!changes.isEmpty && changes.take() == [word])
+        changes.putBack([word])
+        #expect(!changes.isEmpty && changes.take() == [word])
+        #expect(changes.isEmpty)
     }
 
     /// A repetition can be stored before the end of its first in one commit, or in the commit that ran meanwhile.

@@ -1,4 +1,5 @@
 import Clocks
+
 @testable import Relay
 
 /// A real store beside the model of one: it is asked for all that the model does, and has to answer the same.
@@ -27,7 +28,8 @@ extension World {
         }
     }
 
-    /// Of what a clock that can be trusted calls over nobody is told how it ended. The last word of a commit counts.
+    /// Of what a clock that can be trusted calls over nobody is told how it ended, but for what ends with the same commit. The last
+    /// word of a commit counts.
     func checkForgotten(_ changes: [OutboxChange]) {
         var word: (acceptedBefore: UnixTime, latest: UnixTime)?
         for case .forget(let acceptedBefore, _, let latest) in changes
@@ -35,8 +37,18 @@ extension World {
             word = (acceptedBefore, latest)
         }
         guard let word else { return }
+        var news: Set<Digest> = []
+        for change in changes {
+            switch change {
+            case .finish(let sequence, _):
+                news.formUnion(outbox.identities.filter { $0.value.sequence == sequence }.map(\.key))
+            case .remember(let digests, _): news.insert(digests.identity)
+            case _: break
+            }
+        }
         let known = outbox.identities.first {
-            ($0.value.acceptedAt < word.acceptedBefore || $0.value.acceptedAt > word.latest)
+            !news.contains($0.key)
+                && ($0.value.acceptedAt < word.acceptedBefore || $0.value.acceptedAt > word.latest)
                 && $0.value.ending != nil && outbox.state(of: $0.key) != nil
         }
         if let known { fail("\(known.value.sequence) is known beyond its time") }

@@ -17,8 +17,12 @@ struct PendingChanges: Sendable {
     /// How lanes stand: only the last word is written.
     private var lanes: [LaneID: LaneRecord?] = [:]
 
+    /// Which identities are over, by the last word about that. It goes before all other changes: what comes into the outbox with
+    /// it was accepted by a clock that may have been set since.
+    private var forgetting: OutboxChange?
+
     /// Whether nothing needs a commit at once.
-    var isEmpty: Bool { changes.isEmpty && lanes.isEmpty }
+    var isEmpty: Bool { changes.isEmpty && lanes.isEmpty && forgetting == nil }
 
     /// Notes the state of a lane; `nil`: that of a new lane.
     mutating func note(_ lane: LaneID, _ record: LaneRecord?) { lanes[lane] = .some(record) }
@@ -47,6 +51,10 @@ struct PendingChanges: Sendable {
     mutating func prepend(_ changes: [OutboxChange]) { self.changes.insert(contentsOf: changes, at: 0) }
 
     mutating func append(_ change: OutboxChange) {
+        if case .forget = change {
+            forgetting = change
+            return
+        }
         changes.append(change)
         if case .finish(let sequence, let ending) = change { endings[sequence] = ending }
     }
@@ -68,6 +76,8 @@ struct PendingChanges: Sendable {
             for (lane, record) in lanes { taken.append(.lane(lane, record)) }
             lanes = [:]
         }
+        if let forgetting { taken.insert(forgetting, at: 0) }
+        forgetting = nil
         return taken
     }
 
@@ -90,28 +100,25 @@ struct PendingChanges: Sendable {
         endings.add(missing: earlierEndings)
         earlierEndings.removeAll(keepingCapacity: earlierEndings.capacity <= 4096)
         for case .lane(let lane, let record) in failed where !lanes.keys.contains(lane) { note(lane, record) }
+        for case .forget in failed.prefix(1) where forgetting == nil { forgetting = failed.first }
         let failed = failed.filter { change in
             switch change {
-            case .store, .lookUp, .proof, .lane, .clock: false
+            case .store, .lookUp, .proof, .lane, .clock, .forget: false
             case .remember, .finish, .postpone, .shelve, .move, .retry, .spare, .forgetWishes, .buryToken,
-                .reviveToken, .giveUp, .forget:
+                .reviveToken, .giveUp:
                 true
             }
         }
         var overtaken: Set<Int64> = []
-        var forgets = false
         let kept = (failed + changes).reversed().filter { change in
             switch change {
             case .store, .lookUp, .remember, .shelve, .move, .retry, .spare, .forgetWishes, .lane, .clock,
-                .buryToken, .reviveToken, .giveUp, .proof:
+                .buryToken, .reviveToken, .giveUp, .proof, .forget:
                 return true
             case .postpone(let sequence, _, _): return overtaken.insert(sequence).inserted
             case .finish(let sequence, _):
                 overtaken.insert(sequence)
                 return true
-            case .forget:
-                defer { forgets = true }
-                return !forgets
             }
         }
         changes = kept.reversed()
