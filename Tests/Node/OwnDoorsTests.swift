@@ -52,4 +52,43 @@ import Tor
         #expect(reply.answer == (isOurs ? .own : .another))
         await server.close()
     }
+
+    /// The clock's call, and one for somebody who asks: neither takes the other's question for a sign of another node.
+    @Test func callsThatCrossAreBothAnsweredByUs() async throws {
+        let (asked, asking) = AsyncStream<@EventLoop () -> Void>.makeStream()
+        let server = HTTPServer(doors: [Gate(own, asking)])
+        let endpoint = try server.open(on: anywhere)
+        var questions = asked.makeAsyncIterator()
+        let first = Task { try await call(1, at: endpoint).answer }
+        let answerFirst = try #require(await questions.next())
+        let second = Task { try await call(1, at: endpoint).answer }
+        let answerSecond = try #require(await questions.next())
+        answerFirst()
+        #expect(try await first.value == .own)
+        answerSecond()
+        #expect(try await second.value == .own)
+        await server.close()
+    }
+
+    /// Gives questions on to the own door when the test says so.
+    private final class Gate: HTTPDoor {
+        private let own: OwnDoors
+        private let asking: AsyncStream<@EventLoop () -> Void>.Continuation
+
+        init(_ own: OwnDoors, _ asking: AsyncStream<@EventLoop () -> Void>.Continuation) {
+            self.own = own
+            self.asking = asking
+        }
+
+        func handler(for path: String) -> HTTPServer.Handler? {
+            { [own, asking] request, respond in
+                asking.yield {
+                    guard let answer = own.handler(for: path) else {
+                        return respond(HTTPResponse(status: 404))
+                    }
+                    answer(request, respond)
+                }
+            }
+        }
+    }
 }

@@ -12,9 +12,15 @@ import Wire
 /// it answers while no frame comes in here.
 @EventLoop
 final class OwnDoors: HTTPDoor {
-    /// The path of the present call; known to nobody but this process.
-    private var path: String?
-    private var wasAsked = false
+    /// A question to the HTTP door.
+    private final class Question {
+        /// The path, which is known to nobody but this process.
+        let path = "/" + Hex.encode(randomBytes(16))
+        var hasComeIn = false
+    }
+
+    /// The questions that are under way: calls by the clock and for somebody who asks may cross.
+    private var questions: [Question] = []
     /// Frames that have come to the peer door of this process.
     var peerFrames: @EventLoop () -> Int = { 0 }
 
@@ -48,24 +54,23 @@ final class OwnDoors: HTTPDoor {
     private func ask(
         port: UInt16, over stream: Stream, _ unread: [UInt8], _ deadline: Duration
     ) async -> SelfDialAnswer {
-        let path = "/" + Hex.encode(randomBytes(16))
-        self.path = path
-        wasAsked = false
-        defer { self.path = nil }
+        let question = Question()
+        questions.append(question)
+        defer { questions.removeAll { $0 === question } }
         do {
             _ = try await HTTPExchange.answer(
-                to: HTTPRequest(method: "GET", path: path, isKeptAlive: false), host: "localhost",
+                to: HTTPRequest(method: "GET", path: question.path, isKeptAlive: false), host: "localhost",
                 over: stream, unread: unread, deadline: deadline)
-            return wasAsked ? .own : .another
+            return question.hasComeIn ? .own : .another
         } catch {
             return .unanswered("port \(port): \(error)")
         }
     }
 
     func handler(for path: String) -> HTTPServer.Handler? {
-        guard path == self.path else { return nil }
-        return { [self] _, respond in
-            wasAsked = true
+        guard let question = questions.first(where: { path.hasSameBytes(as: $0.path) }) else { return nil }
+        return { _, respond in
+            question.hasComeIn = true
             respond(HTTPResponse(status: 204))
         }
     }
