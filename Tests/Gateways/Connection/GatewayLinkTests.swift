@@ -12,13 +12,15 @@ import Testing
     init() throws { lab = try LabCredentials() }
 
     private func link(
-        to endpoint: Endpoint, _ context: TLSContext?, rest: Duration? = .seconds(3600)
+        to endpoint: Endpoint, by egress: Egress = .direct, _ context: TLSContext?,
+        rest: Duration? = .seconds(3600)
     ) throws -> GatewayLink {
         var limits = RelayGateway.limits
         limits.rest = rest
         let url = try GatewayURL("\(context == nil ? "http" : "https")://\(endpoint)")
         return GatewayLink(
-            GatewayLink.Settings(url: url, version: .http1, limits: limits), context: context, log: quiet)
+            GatewayLink.Settings(url: url, egress: egress, version: .http1, limits: limits), context: context,
+            log: quiet)
     }
 
     /// Nothing was sent over it yet, and nothing about it changes.
@@ -56,6 +58,25 @@ import Testing
         server.listener.close()
     }
 
+    /// A tor that is away, or ends amid a dial, says nothing of the host. What it says of the host counts.
+    @Test(arguments: [false, true]) func theEndOfTheOwnProxyIsNoFailureOfTheGateway(answers: Bool)
+        async throws
+    {
+        let proxy = try FailingProxy(answers: answers)
+        let relay = try SimulatedRelay()
+        let link = try link(to: relay.endpoint, by: .through(proxy.listener.endpoint), nil)
+        var failures = 0
+        link.onFailure = { failures += 1 }
+        link.start()
+        link.want()
+        try await EventLoop.until { link.figures.lastError != nil }
+        #expect(failures == (answers ? 1 : 0) && link.figures.connectionFailures == failures)
+        #expect(relay.figures.connections == 0)
+        link.stop()
+        relay.close()
+        proxy.listener.close()
+    }
+
     /// Who waits asks again each time; the link says so once for each connection that has failed.
     @Test func aFaultIsNotToldAgainAndAgain() async throws {
         let server = try IdleServer(.otherProtocol, lab)
@@ -73,4 +94,26 @@ import Testing
         link.stop()
         server.listener.close()
     }
+}
+
+/// A SOCKS proxy that closes each connection at once, or answers that the host can't be reached.
+@EventLoop
+private final class FailingProxy: StreamHandler {
+    private(set) var listener: Listener!
+    private var streams: [ObjectIdentifier: Reactor.Stream] = [:]
+
+    init(answers: Bool) throws {
+        listener = try Listener(on: .host("127.0.0.1", port: 0)) { [unowned self] stream in
+            guard answers else { return stream.close() }
+            stream.handler = self
+            streams[ObjectIdentifier(stream)] = stream
+        }
+    }
+
+    /// The greeting is three bytes, the request more.
+    func stream(_ stream: Reactor.Stream, received bytes: RawSpan) {
+        stream.write(bytes.byteCount == 3 ? [5, 0] : [5, 4, 0, 1, 0, 0, 0, 0, 0, 0])
+    }
+
+    func stream(_ stream: Reactor.Stream, ended end: StreamEnd) { streams[ObjectIdentifier(stream)] = nil }
 }

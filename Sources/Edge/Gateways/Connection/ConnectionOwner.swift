@@ -54,6 +54,8 @@ enum ConnectionEnd: Error, Equatable {
     /// We have closed a connection that could have served: it was spare or unused.
     case unneeded(reason: String)
     case broken(ExchangeReason)
+    /// The proxy on the way out, mostly the node's own tor, was not there or failed: nobody has asked the gateway.
+    case cutOff(ExchangeReason)
     /// The other end is not who it must be, or doesn't take our certificate: the operator must look.
     case untrusted(reason: String)
 
@@ -72,7 +74,7 @@ enum ConnectionEnd: Error, Equatable {
     /// The reason for a request that was still on its way.
     var reason: ExchangeReason {
         switch self {
-        case .broken(let reason): reason
+        case .broken(let reason), .cutOff(let reason): reason
         case .finished(let text), .unneeded(let text), .untrusted(let text): .system(text)
         }
     }
@@ -80,6 +82,11 @@ enum ConnectionEnd: Error, Equatable {
     /// Whether nobody but we wanted it, which says nothing of the gateway.
     var isOurs: Bool {
         if case .unneeded = self { true } else { false }
+    }
+
+    /// Whether the way out failed before the gateway was asked.
+    var isCutOff: Bool {
+        if case .cutOff = self { true } else { false }
     }
 
     var text: String { reason.text }

@@ -40,7 +40,7 @@ enum Dial {
             do {
                 (stream, unread) = try await egress.connect(to: url, deadline: deadline)
             } catch {
-                throw .broken(.system("\(error)"))
+                throw error.isOfProxy ? .cutOff(.system("\(error)")) : .broken(.system("\(error)"))
             }
             return try await secure(stream, unread, to: url, context, until: end)
         }

@@ -59,6 +59,18 @@ enum EgressError: Error, Equatable, CustomStringConvertible {
     case proxy(SOCKS5Error)
     case noProxy
 
+    /// Whether the proxy itself is what failed, and nobody has asked the host.
+    var isOfProxy: Bool {
+        switch self {
+        case .noProxy: true
+        case .proxy(let error):
+            switch error {
+            case .proxyUnreachable, .proxyEnded, .notSOCKS5, .methodRefused, .credentialsRefused: true
+            case .lengthOutOfRange, .refused, .timedOut: false
+            }
+        }
+    }
+
     var description: String {
         switch self {
         case .proxy(let error): error.description

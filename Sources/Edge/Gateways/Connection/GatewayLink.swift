@@ -248,7 +248,7 @@ final class GatewayLink: ConnectionOwner {
         let failures = demand.pace.failures
         let meaning = demand.ended(
             connection.life, requests: connection.requests, isOurs: connection.isOutdated || end.isOurs,
-            at: EventLoop.now, using: &random)
+            isCutOff: end.isCutOff, at: EventLoop.now, using: &random)
         endOfTurn.schedule()
         guard meaning != .looked else { return }
         switch end {
@@ -256,7 +256,7 @@ final class GatewayLink: ConnectionOwner {
             log.debug(
                 "gateway.connection_closed",
                 metadata: ["host": "\(name)", "reason": "\(reason)"])
-        case .broken(let reason):
+        case .broken(let reason), .cutOff(let reason):
             // Texts of the system name the host.
             tell(settings.hidesHost ? .own(.unreachable) : reason, isRepeated: failures > 0)
         case .untrusted(let reason):

@@ -54,6 +54,8 @@ struct LinkDemand: Equatable, Sendable {
         case looked
         case expected
         case failure
+        /// What failed is on this side of the gateway.
+        case cutOff
     }
 
     /// Notes that a connection has ended, or could not be opened.
@@ -61,8 +63,9 @@ struct LinkDemand: Equatable, Sendable {
     /// - Parameters:
     ///   - requests: The number of requests sent over it.
     ///   - isOurs: Whether we ended it, while it served or might have: that says nothing of the gateway.
+    ///   - isCutOff: Whether the way out failed before the gateway was asked. The next one is waited for all the same.
     mutating func ended(
-        _ life: ConnectionLife, requests: Int, isOurs: Bool, at time: MonotonicTime,
+        _ life: ConnectionLife, requests: Int, isOurs: Bool, isCutOff: Bool = false, at time: MonotonicTime,
         using random: inout some RandomNumberGenerator
     ) -> End {
         if isResting, life.openedAt != nil, requests == 0 {
@@ -73,6 +76,7 @@ struct LinkDemand: Equatable, Sendable {
         let failures = pace.failures
         pace.ended(
             answers: life.answers, of: requests, openedAt: life.openedAt, at: time, using: &random)
-        return pace.failures > failures ? .failure : .expected
+        guard pace.failures > failures else { return .expected }
+        return isCutOff ? .cutOff : .failure
     }
 }
