@@ -48,11 +48,14 @@ extension LinkedGateway {
         _ notification: Notification
     ) -> Outcome {
         switch end {
-        case .unharmed(let reason): return link.unharmed(reason)
+        case .unharmed(let reason):
+            let outcome = link.unharmed(reason)
+            return connection.isOutdated ? outcome.ofOtherCredentials : outcome
         case .unclear(let reason): return link.unclear(reason)
         case .answered(let answer):
             link.date = answer.date.map { AnswerDate($0) }
-            let verdict = verdict(answer, over: connection, generation, notification)
+            var verdict = verdict(answer, over: connection, generation, notification)
+            if connection.isOutdated { verdict.outcome = verdict.outcome.ofOtherCredentials }
             let isOfNobody = notification.deviceToken == Self.nobody
             link.judge(verdict, of: notification, suspicious: isOfNobody ? [] : Self.suspicious)
             // That token can't die: it is to be refused each time anew.
@@ -75,5 +78,14 @@ extension LinkedGateway {
             }
             return verdict.outcome
         }
+    }
+}
+
+extension Outcome {
+    /// The outcome of what was sent under credentials that others have replaced since: it is sent again under these, and says
+    /// nothing of them.
+    fileprivate var ofOtherCredentials: Outcome {
+        guard case .blocked(let reason) = self else { return self }
+        return .deferred(Deferral(reason: reason, scope: .device, isUnharmed: true))
     }
 }

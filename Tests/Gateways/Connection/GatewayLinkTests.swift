@@ -77,6 +77,23 @@ import Testing
         proxy.listener.close()
     }
 
+    /// Apple refuses a certificate with a word when it closes the connection.
+    @Test(arguments: [false, true]) func aGoodbyeToTheCredentialsOfBeforeIsNoFault(isOutdated: Bool)
+        async throws
+    {
+        let relay = try SimulatedRelay()
+        let link = try link(to: relay.endpoint, nil)
+        link.isFault = { _ in true }
+        let connection = GatewayConnection(
+            to: try GatewayURL(relay.url), nil, version: .http1, needsProof: false,
+            limits: RelayGateway.limits, owner: link)
+        connection.isOutdated = isOutdated
+        link.connection(connection, goesAwayFor: "BadCertificate")
+        #expect(link.fault == (isOutdated ? nil : "BadCertificate"))
+        connection.drain()
+        relay.close()
+    }
+
     /// Who waits asks again each time; the link says so once for each connection that has failed.
     @Test func aFaultIsNotToldAgainAndAgain() async throws {
         let server = try IdleServer(.otherProtocol, lab)

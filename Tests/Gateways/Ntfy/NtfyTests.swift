@@ -215,6 +215,32 @@ private func answer(_ status: Int, _ body: String = "", after: Duration? = nil) 
         expect(refusals.noteRefusal(at: .second(9)), is: true)
     }
 
+    /// The answer to what was sent with the login of before comes after another login was taken over.
+    @Test(arguments: [(401, 40101), (403, 40301)])
+    func whatIsSaidOfTheLoginBeforeSaysNothingOfThePresentOne(status: Int, code: Int) async throws {
+        let server = try SimulatedNtfy()
+        server.accessToken = "tk_right"
+        let gateway = try gateway(server, token: "tk_right")
+        #expect(await gateway.deliver(many(1)[0]) == .accepted)
+        server.answers = [HTTPResponse(status: status, text: #"{"code":\#(code),"http":\#(status)}"#)]
+        let outcome = await withCheckedContinuation { continuation in
+            gateway.send(many(2)[1]) { continuation.resume(returning: $0) }
+            do {
+                try gateway.use(.init(url: GatewayURL(server.url), login: .token("tk_right")))
+            } catch { Issue.record(error) }
+        }
+        #expect(
+            outcome == .deferred(Deferral(reason: "HTTP\(status)", scope: .device, isUnharmed: true)))
+        #expect(gateway.fault == nil)
+        // Nor does it count as a first refusal of the present one.
+        server.answers = [HTTPResponse(status: 403, text: #"{"code":40301,"http":403}"#)]
+        #expect(
+            await gateway.deliver(many(3)[2])
+                == .deferred(Deferral(reason: "HTTP403", scope: .device, retryAfter: LoneRefusals.pause)))
+        gateway.stop()
+        server.close()
+    }
+
     /// The end of it is told to who reads the status, whatever became of the connection.
     @Test func whatTheServerAskedForIsTold() async throws {
         let server = try SimulatedNtfy()

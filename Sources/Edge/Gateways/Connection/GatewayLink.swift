@@ -225,7 +225,8 @@ final class GatewayLink: ConnectionOwner {
     func connection(_ connection: GatewayConnection, goesAwayFor word: String?) {
         counted.goAways.add(word ?? "-")
         log.notice("gateway.goaway_received", metadata: ["host": "\(name)", "reason": "\(word ?? "-")"])
-        if let word, isFault(word) { note(fault: word) }
+        // What is said of the credentials of before says nothing of the present ones.
+        if let word, isFault(word), !connection.isOutdated { note(fault: word) }
     }
 
     func connection(_ connection: GatewayConnection, answeredAfter time: Duration) {

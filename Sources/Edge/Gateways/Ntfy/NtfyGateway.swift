@@ -103,7 +103,9 @@ final class NtfyGateway: LinkedGateway {
             refusedPhones.accepted()
         }
         // About a topic, where 401 is about the login (ntfy, `server/errors.go`).
-        guard answer.status == 403, case .blocked = verdict.outcome else { return verdict }
+        guard answer.status == 403, case .blocked = verdict.outcome, !connection.isOutdated else {
+            return verdict
+        }
         if login != nil, refusals.noteRefusal(at: EventLoop.now) {
             return .deferred(answer.statusWord, .device, after: LoneRefusals.pause)
         }
