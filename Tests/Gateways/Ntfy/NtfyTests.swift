@@ -215,6 +215,18 @@ private func answer(_ status: Int, _ body: String = "", after: Duration? = nil) 
         expect(refusals.noteRefusal(at: .second(9)), is: true)
     }
 
+    /// What the refused notification was for has ended otherwise; nothing was sent since.
+    @Test func aRefusalOfLongAgoDoesNotCount() {
+        var refusals = LoneRefusals()
+        expect(refusals.noteRefusal(at: .second(5)), is: true)
+        expect(refusals.noteRefusal(at: .second(5) + LoneRefusals.memory), is: true)
+        expect(refusals.noteRefusal(at: .second(5) + LoneRefusals.memory + LoneRefusals.pause), is: false)
+        // Nothing was taken since: the server means it.
+        expect(refusals.noteRefusal(at: .second(5) + LoneRefusals.memory * 9), is: false)
+        refusals.accepted()
+        expect(refusals.noteRefusal(at: .second(6) + LoneRefusals.memory * 9), is: true)
+    }
+
     /// The answer to what was sent with the login of before comes after another login was taken over.
     @Test(arguments: [(401, 40101), (403, 40301)])
     func whatIsSaidOfTheLoginBeforeSaysNothingOfThePresentOne(status: Int, code: Int) async throws {
