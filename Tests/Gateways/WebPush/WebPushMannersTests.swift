@@ -100,4 +100,18 @@ import Testing
         }
         small.end()
     }
+
+    /// Whoever got nothing of a turn is the first of the next: with many servers none waits for long.
+    @Test func whoWaitsForSealingIsToldInTurn() async throws {
+        final class Waiting {}
+        let budget = SealingBudget()
+        let all = (0..<24).map { _ in Waiting() }
+        var told: [Int] = []
+        budget.take()
+        for (index, one) in all.enumerated() { budget.wait(one) { told.append(index) } }
+        // Who asks again keeps the place.
+        budget.wait(all[5]) { told.append(-1) }
+        try await EventLoop.until { !told.isEmpty }
+        #expect(told == Array(0..<24))
+    }
 }

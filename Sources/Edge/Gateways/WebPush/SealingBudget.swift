@@ -7,16 +7,17 @@ final class SealingBudget {
     static let perTurn = 12
 
     private(set) var left = perTurn
-    private var waiting: [ObjectIdentifier: @EventLoop () -> Void] = [:]
+    /// Who waits, in the order in which they came: whoever gets nothing of a turn is the first of the next.
+    private var waiting: [(id: ObjectIdentifier, tell: @EventLoop () -> Void)] = []
     private let refill = Timer()
 
     init() {
         // A timer, and not the turn's end: sockets are looked at before it.
         refill.action = { [unowned self] in
             left = SealingBudget.perTurn
-            let waiting = waiting.values
-            self.waiting = [:]
-            for tell in waiting { tell() }
+            let waiting = waiting
+            self.waiting = []
+            for one in waiting { one.tell() }
         }
     }
 
@@ -27,6 +28,7 @@ final class SealingBudget {
 
     /// Calls `tell` once when something is left again. To be called only while nothing is.
     func wait(_ gateway: AnyObject, _ tell: @escaping @EventLoop () -> Void) {
-        waiting[ObjectIdentifier(gateway)] = tell
+        let id = ObjectIdentifier(gateway)
+        if !waiting.contains(where: { $0.id == id }) { waiting.append((id, tell)) }
     }
 }
