@@ -23,7 +23,7 @@ import Testing
     }
 
     /// Bodies of what stands between, with their types.
-    private static let bodies: [(body: String, type: String?)] = [
+    static let bodies: [(body: String, type: String?)] = [
         ("<!DOCTYPE html><title>502</title>", "text/html"), ("\r\n <html>", nil), ("\u{FEFF}<html>", nil),
         ("<html>", "Text/HTML; charset=utf-8"), ("Sorry, we are away.", "text/html"),
         ("404 page not found\n", "text/plain; charset=utf-8"), ("no available server\n", "text/plain"),

@@ -99,6 +99,32 @@ import Testing
         for (status, expected) in Self.both { #expect(RelayAnswer(answer(status), form: form) == expected) }
     }
 
+    /// A proxy, a login or a captive portal in the relay's place ends no notification and no device.
+    @Test(arguments: [RelayForm.bisq1, .bisq2]) func whatStandsBetweenEndsNothing(form: RelayForm) {
+        for status in [300, 301, 302, 303, 307, 308] + Array(400...431) + [451, 500, 502, 503, 504, 508, 511]
+        {
+            for (body, type) in AnswerAuthorTests.bodies {
+                var given = answer(status, body)
+                given.contentType = type
+                switch RelayAnswer(given, form: form) {
+                case .later(let reason, let scope, _):
+                    #expect(scope != .device && ["WebPage", given.statusWord].contains(reason))
+                case .unclear(let reason, _): #expect(status >= 500 && reason == given.statusWord)
+                // A redirect: the operator has to name its end.
+                case .setup(let reason): #expect(reason == given.statusWord && (300..<400).contains(status))
+                // A word may be a node's: it is asked again for a day.
+                case .doubtful(let reason): #expect(form == .bisq1 && status == 400 && reason == body)
+                case .accepted, .dead, .refused: Issue.record("\(form) \(status) \(body.prefix(40))")
+                }
+            }
+        }
+        for (body, type) in AnswerAuthorTests.bodies {
+            var given = answer(200, body)
+            given.contentType = type
+            #expect(RelayAnswer(given, form: form) == .unclear(reason: "BadAnswer", after: nil))
+        }
+    }
+
     @Test func aTimeThatIsAskedForIsKept() {
         let asked = Duration.seconds(77)
         #expect(
@@ -140,6 +166,9 @@ import Testing
         let body =
             #"{"wasAccepted":false,"errorCode":"a b","errorMessage":"no \#(token)","isUnregistered":false}"#
         #expect(RelayAnswer(answer(400, body), form: .bisq2) == .refused(reason: "HTTP400"))
-        #expect(RelayAnswer(answer(400, "Sp ace"), form: .bisq1) == .doubtful(reason: "HTTP400"))
+        // Neither Bisq's relay nor a node writes such a text: something between them did.
+        #expect(
+            RelayAnswer(answer(400, "Sp ace"), form: .bisq1)
+                == .later(reason: "WebPage", .host, after: .seconds(10)))
     }
 }

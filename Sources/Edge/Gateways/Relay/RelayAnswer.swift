@@ -58,12 +58,24 @@ enum RelayAnswer: Equatable {
                 ? .doubtful(reason: "Error") : unreadable
         case 400:
             // An Onionbell says why, Bisq's relay doesn't.
-            guard let word = GatewayAnswer.word(ofText: answer.body) else {
-                return .doubtful(reason: answer.statusWord)
-            }
-            return ownWord(word)
-        case _: return byStatus(answer)
+            if let word = GatewayAnswer.word(ofText: answer.body) { return ownWord(word) }
+            let author = AnswerAuthor(of: answer, isSigned: isOfBisqs(try? JSON(answer.body)))
+            return author == .between ? between(answer) : .doubtful(reason: answer.statusWord)
+        case _:
+            let word = GatewayAnswer.word(ofText: answer.body)
+            let isOwn = Reason.own.contains { $0.code == word }
+            return byStatus(answer, isSigned: isOwn || isOfBisqs(try? JSON(answer.body)))
         }
+    }
+
+    /// Whether an answer of an error is as the framework of Bisq's relay writes it.
+    private static func isOfBisqs(_ json: JSON?) -> Bool {
+        json?["timestamp"] != nil && json?["status"] != nil
+    }
+
+    /// What something between the node and the relay has answered: the relay got nothing.
+    private static func between(_ answer: GatewayAnswer) -> RelayAnswer {
+        .later(reason: OwnReason.webPage.code, .host, after: answer.retryAfter ?? pause)
     }
 
     /// Reads an Onionbell's reason code, which came as plain text.
@@ -90,10 +102,14 @@ enum RelayAnswer: Equatable {
             case false?: return refusal(answer, json, code: code ?? answer.statusWord)
             case nil: return unreadable
             }
-        case 400:
-            guard json?["wasAccepted"]?.bool == false else { return .doubtful(reason: answer.statusWord) }
+        case 400 where json?["wasAccepted"]?.bool == false:
             return refusal(answer, json, code: code ?? answer.statusWord)
-        case _: return byStatus(answer, code: code)
+        case 400:
+            let author = AnswerAuthor(of: answer, isSigned: isOfBisqs(json))
+            return author == .between ? between(answer) : .doubtful(reason: answer.statusWord)
+        case _:
+            return byStatus(
+                answer, code: code, isSigned: json?["wasAccepted"]?.bool != nil || isOfBisqs(json))
         }
     }
 
@@ -158,10 +174,12 @@ enum RelayAnswer: Equatable {
 
     // MARK: Both
 
-    private static func byStatus(_ answer: GatewayAnswer, code: String? = nil) -> RelayAnswer {
-        let reason = code ?? answer.statusWord
+    private static func byStatus(
+        _ answer: GatewayAnswer, code: String? = nil, isSigned: Bool
+    ) -> RelayAnswer {
+        let author = AnswerAuthor(of: answer, isSigned: isSigned)
+        let reason = isSigned ? code ?? answer.statusWord : answer.statusWord
         switch answer.status {
-        case 413, 414, 431: return .refused(reason: reason)
         case 408: return .later(reason: reason, .host, after: answer.retryAfter ?? pause)
         // Limits of the relay as a whole: those of a device are kept here.
         case 429: return .later(reason: reason, .app, after: answer.retryAfter ?? pause)
@@ -169,9 +187,11 @@ enum RelayAnswer: Equatable {
         case 503: return .later(reason: reason, .host, after: answer.retryAfter ?? pause)
         // A proxy before a relay that doesn't run, or that has broken off having it (nginx, `ngx_http_upstream.c`).
         case 502: return .unclear(reason: reason, after: answer.retryAfter ?? pause)
+        case 400..<500 where author == .between && !answer.body.isEmpty: return between(answer)
+        case 413, 414, 431: return .refused(reason: reason)
         // The relay wants another form than this program has: no setting mends that, another relay or version may.
         case 415: return .later(reason: reason, .host, after: answer.retryAfter ?? faultPause)
-        case 508: return .setup(reason: Reason.loop.code)
+        case 508 where author != .between: return .setup(reason: Reason.loop.code)
         case 500..<600: return .unclear(reason: reason, after: answer.retryAfter)
         case _: return .setup(reason: answer.statusWord)
         }
