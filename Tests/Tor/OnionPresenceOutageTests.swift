@@ -88,6 +88,8 @@ import Testing
         let peers = try PeersOfOurs()
         let port = try VirtualPort(9998, to: peers.endpoint)
         let presence = try await stage.publishByOwnTor([port]) {
+            // No tor of a busy machine is taken for one that hangs: it would be started anew, without a network.
+            $0.heartbeatDeadline = .seconds(60)
             $0.selfDial.interval = .seconds(600)
             $0.selfDial.lineInterval = .milliseconds(200)
             $0.selfDial.lineTimeout = .seconds(2)

@@ -95,6 +95,27 @@ import Testing
         #expect(asked == 0)
     }
 
+    /// Whoever came while the first call failed came before the network went away, or by luck: the outage is one all the same.
+    @Test func aClientOfTheFirstFailureHidesNoOutage() async throws {
+        let proxy = try FakeSocks { _ in 0xF2 }
+        let selfDial = SelfDial(settings { .own }) { [address] in
+            .init(socks: proxy.endpoint, address: address)
+        }
+        selfDial.begin()
+        try await EventLoop.until { selfDial.figures.failuresInARow > 0 }
+        var figures = TorFigures()
+        figures.lastClientInstant = EventLoop.now
+        func isLonely() -> Bool {
+            figures.selfDial = selfDial.figures
+            return figures.isLonely
+        }
+        #expect(!isLonely())
+        let before = selfDial.figures.failuresInARow
+        try await EventLoop.until { selfDial.figures.failuresInARow >= before + 4 }
+        #expect(isLonely())
+        selfDial.pause()
+    }
+
     @Test func failuresInARowCallForHelpAndASuccessEndsThem() async throws {
         let isUp = Changing(false)
         let proxy = try FakeSocks { _ in isUp.value ? 0 : 0xF2 }

@@ -58,6 +58,9 @@ final class SelfDial {
     private var hasSocks = true
     /// A call says nothing of a service that was published after its begin.
     private var round = 0
+    /// The beginnings of the last calls in a row that failed, of so many as are enough for an alarm: a client that came during the
+    /// first of many failures says nothing of those behind it.
+    private var failedSince: [MonotonicTime] = []
     /// The time at which the last call began; `nil`: there was none.
     private var lastCall: ContinuousClock.Instant?
     private var random: any RandomNumberGenerator
@@ -283,6 +286,7 @@ final class SelfDial {
         case .own:
             let before = figures.failuresInARow
             figures.failuresInARow = 0
+            failedSince = []
             figures.failingSince = nil
             figures.lastSuccess = EventLoop.unixTime
             figures.lastDuration = duration
@@ -298,9 +302,8 @@ final class SelfDial {
     }
 
     private func countFailure(_ words: String, after duration: Duration) {
-        if figures.failingSince == nil {
-            figures.failingSince = EventLoop.now - duration
-        }
+        failedSince = (failedSince + [EventLoop.now - duration]).suffix(max(1, settings.failures))
+        figures.failingSince = failedSince.first
         figures.failures += 1
         figures.failuresInARow += 1
         onFailure(words)

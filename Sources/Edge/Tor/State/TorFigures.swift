@@ -49,7 +49,7 @@ package struct TorFigures: Equatable, Sendable {
 
     package var selfDial = SelfDialFigures()
 
-    /// Whether no client has come since calls to the own address began to fail, wherever the wall clock was set meanwhile.
+    /// Whether no client has come since the last calls to the own address that failed, wherever the wall clock was set meanwhile.
     var isLonely: Bool { (lastClientInstant ?? .longAgo) < (selfDial.failingSince ?? .longAgo) }
 
     package init() {}
@@ -96,7 +96,8 @@ package struct SelfDialFigures: Equatable, Sendable {
     package var failures = 0
     /// The failures since the last call that came through.
     package var failuresInARow = 0
-    /// The time at which the first of the ``failuresInARow`` was made.
+    /// The time at which the first of the last calls that failed was made: of so many as are enough for an alarm. `nil`: the last
+    /// call came through.
     var failingSince: MonotonicTime?
     package var lastSuccess: UnixTime?
     /// The time from the dial to the door's answer, of the last call that came through.
