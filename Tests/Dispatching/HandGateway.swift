@@ -13,6 +13,8 @@ final class HandGateway: Gateway {
     var capacity = 0 { didSet { if oldValue == 0, capacity > 0 { onCapacity?() } } }
     var onCapacity: (@EventLoop () -> Void)?
     private(set) var sent: [(notification: Notification, completion: @EventLoop (Outcome) -> Void)] = []
+    /// How often the operator wanted what waits tried at once.
+    private(set) var retries = 0
     /// How often it was told that something waits for room.
     private(set) var backlogs = 0
     private var waiting: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
@@ -54,6 +56,7 @@ final class HandGateway: Gateway {
     func start() {}
     func noteBacklog() { backlogs += 1 }
     func stop() { capacity = 0 }
+    func retryNow() { retries += 1 }
 }
 
 /// Receipts as they come, in order.

@@ -70,6 +70,17 @@ private func expect<Value: Equatable>(
         #expect(order.wakeAt == start + second * 86400)
     }
 
+    @Test func theOperatorWaitsForNoneThatWantsToBeLeftAlone() {
+        var order = UpstreamOrder<Int>(count: 3)
+        expect(order.setAside(0, for: .seconds(86400), at: 0), is: true)
+        expect(order.setAside(1, at: 0), is: true)
+        expect(order.takeDue(at: start + second * 60), is: [1])
+        order.retryNow(at: start + second * 70)
+        expect(order.takeDue(at: start + second * 70), is: [0])
+        // The other one is being called already.
+        expect(order.takeDue(at: start + second * 71), is: [])
+    }
+
     private let one = NotificationID(high: 1, low: 1)
     private let other = NotificationID(high: 2, low: 2)
 

@@ -106,6 +106,9 @@ extension Dispatcher {
             !$0.stage.isGone && (app ?? $0.id.app) == $0.id.app && (host ?? $0.id.host) == $0.id.host
         }
         let count = lanes.reduce(0) { $0 + pipeline.retryNow($1.id, at: .now) }
+        for lane in lanes.compactMap({ pipeline.lane(of: $0.id) }) where gateways.indices.contains(lane) {
+            gateways[lane]?.retryNow()
+        }
         execute()
         return count
     }

@@ -37,6 +37,7 @@ extension LinkedGateway {
     }
 
     package func noteBacklog() { link.noteBacklog() }
+    package func retryNow() { link.retryNow() }
     package var timeTold: ToldTime? { link.date?.time }
 
     func renewCredential(_ generation: Int) -> Bool { false }

@@ -34,6 +34,9 @@ package protocol Gateway: AnyObject {
     /// Sends one notification. `completion` is called exactly once, after `send` has returned, with what became of it.
     func send(_ notification: Notification, completion: @escaping @EventLoop (Outcome) -> Void)
 
+    /// Ends its own pauses, whatever asked for them: the operator wants what waits tried at once.
+    func retryNow()
+
     /// The time, as the service said it last; `nil`: its answers carry none.
     var timeTold: ToldTime? { get }
 
@@ -42,6 +45,7 @@ package protocol Gateway: AnyObject {
 }
 
 extension Gateway {
+    package func retryNow() {}
     package var timeTold: ToldTime? { nil }
     package var onWay: (@EventLoop (_ way: Int, _ room: Int) -> Bool)? {
         get { nil }

@@ -53,6 +53,15 @@ import Vectors
         #expect(life.nextFetch == time + .seconds(1000))
     }
 
+    @Test mutating func theOperatorWaitsForNoPauseThatWasAskedFor() {
+        var life = AccessTokenLife()
+        expect(life.beginFetching(at: 0), is: true)
+        life.failed(at: 0, retryAfter: .seconds(86400), using: &random)
+        expect(life.beginFetching(at: .second(10)), is: false)
+        life.retryNow(at: .second(10))
+        expect(life.beginFetching(at: .second(10)), is: true)
+    }
+
     @Test mutating func aRefusedTokenIsReplacedOnceAndThenTheOperatorMustLook() {
         var life = life()
         expect(life.refused(generation: 1, at: 7), is: .due)

@@ -167,6 +167,18 @@ private func many(_ count: Int) -> [Notification] {
         world.end()
     }
 
+    /// However long the token server wants to be left alone.
+    @Test func aRetryOfTheOperatorsFetchesTheToken() async throws {
+        let world = try World(faults: [
+            FaultRule(.text(status: 503, "", retryAfter: "86400"), on: .token, times: 1)
+        ])
+        try await EventLoop.until { world.gateway.figures.lastError == "HTTP503" }
+        world.gateway.retryNow()
+        #expect(await world.gateway.deliver(notification(deviceToken: token)) == .accepted)
+        #expect(world.google.issuedTokens == 1)
+        world.end()
+    }
+
     @Test func shortLivedTokensAreRenewedBeforeTheyEnd() async throws {
         let world = try World { $0.tokenLifetime = .seconds(2) }
         for issued in 1...3 {

@@ -57,6 +57,13 @@ package struct UpstreamOrder<Device: Hashable & Sendable>: Sendable {
         return true
     }
 
+    /// Makes every upstream that is set aside due now, however long it has asked to be left alone.
+    package mutating func retryNow(at time: MonotonicTime) {
+        for index in upstreams.indices {
+            upstreams[index].awayUntil = upstreams[index].awayUntil.map { min($0, time) }
+        }
+    }
+
     /// Takes the upstreams that are to be called now, each once.
     package mutating func takeDue(at time: MonotonicTime) -> [Int] {
         upstreams.indices.filter { index in

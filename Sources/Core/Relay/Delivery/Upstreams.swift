@@ -72,6 +72,12 @@ package struct Upstreams: Sendable {
         leave(index, reason, for: nil, at: time)
     }
 
+    /// Calls all that were left: the operator wants it.
+    package mutating func retryNow(at time: MonotonicTime) {
+        order.retryNow(at: time)
+        wake(at: time)
+    }
+
     package mutating func wake(at time: MonotonicTime) {
         for index in order.takeDue(at: time) { acts.append(.call(index)) }
     }

@@ -165,6 +165,13 @@ final class GatewayLink: ConnectionOwner {
         if demand.want(room: room - reserved, isOpening: isOpening) { endOfTurn.schedule() }
     }
 
+    /// Opens the next connection at once, if one is needed: the operator wants it.
+    func retryNow() {
+        demand.pace.reset(at: EventLoop.now)
+        openLater.stop()
+        endOfTurn.schedule()
+    }
+
     /// Notes that there is no need for a connection any more, where none is kept.
     func rest() {
         demand.rest()

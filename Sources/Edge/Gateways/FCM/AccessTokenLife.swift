@@ -74,6 +74,9 @@ struct AccessTokenLife: Equatable, Sendable {
         nextFetch = time + max(pause, retryAfter ?? .zero)
     }
 
+    /// Lets the next fetch be made at once, however long the pause is that was asked for.
+    mutating func retryNow(at time: MonotonicTime) { nextFetch = min(nextFetch, time) }
+
     /// Notes that a request under that token was accepted.
     mutating func proved(generation: Int) {
         if generation == self.generation { isProven = true }

@@ -63,6 +63,13 @@ final class AccessTokens {
         if current == nil { fetchIfDue() }
     }
 
+    /// Fetches one at once, if there is none: the operator wants it.
+    func retryNow() {
+        guard current == nil else { return }
+        life.retryNow(at: EventLoop.now)
+        fetchIfDue()
+    }
+
     func proved(generation: Int) { life.proved(generation: generation) }
 
     func refused(generation: Int) -> AccessTokenLife.Refusal {

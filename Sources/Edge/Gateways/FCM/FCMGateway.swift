@@ -80,6 +80,11 @@ package final class FCMGateway: LinkedGateway {
         link.noteBacklog()
     }
 
+    package func retryNow() {
+        tokens.retryNow()
+        link.retryNow()
+    }
+
     package var fault: String? { link.fault ?? (tokens.current == nil ? tokens.fault : nil) }
 
     package func send(_ notification: Notification, completion: @escaping @EventLoop (Outcome) -> Void) {

@@ -160,6 +160,12 @@ package final class RelayGateway: Gateway {
         carryOut()
     }
 
+    package func retryNow() {
+        for (_, link) in ways { link.retryNow() }
+        upstreams.retryNow(at: EventLoop.now)
+        carryOut()
+    }
+
     private func postponeLook(at time: MonotonicTime) { lookAt = look.map { time + $0 } ?? .max }
 
     private func setAlarm() {
