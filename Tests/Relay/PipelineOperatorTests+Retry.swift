@@ -82,6 +82,18 @@ extension PipelineOperatorTests {
         #expect(ends.sorted() == [1, 2, 3, 5, 6])
     }
 
+    /// What the claim of the first command brings to its end ends that command, and not the second one.
+    @Test func aDropDuringADropReachesWhatHasComeSince() throws {
+        let node = start(Node.android)
+        #expect(node.pipeline.drop(Node.android, at: node.now) == 5)
+        let first = try #require(claims(node).first)
+        shelveAnother(node)
+        #expect(node.pipeline.drop(Node.android, at: node.now) == 4)
+        node.pipeline.claimed(Claimed([claimed(row(1, Node.android, device: 2))]), by: first, at: node.now)
+        let second = try #require(claims(node).first)
+        #expect(second.last == 6 && second.time == Claim.anyTime)
+    }
+
     @Test func aRetryDuringARetryReachesWhatHasComeSince() throws {
         let node = start(Node.android)
         _ = try firstSent(node, Node.android)
