@@ -34,7 +34,7 @@ package protocol Gateway: AnyObject {
     /// Sends one notification. `completion` is called exactly once, after `send` has returned, with what became of it.
     func send(_ notification: Notification, completion: @escaping @EventLoop (Outcome) -> Void)
 
-    /// Ends its own pauses, whatever asked for them: the operator wants what waits tried at once.
+    /// Called when the operator wants what waits tried at once: the gateway's own pauses end, whatever asked for them.
     func retryNow()
 
     /// The time, as the service said it last; `nil`: its answers carry none.

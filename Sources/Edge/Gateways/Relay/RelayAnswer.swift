@@ -73,7 +73,7 @@ enum RelayAnswer: Equatable {
         json?["timestamp"] != nil && json?["status"] != nil
     }
 
-    /// What something between the node and the relay has answered: the relay got nothing.
+    /// Returns the meaning of an answer that something between the node and the relay has given: the relay got nothing.
     private static func between(_ answer: GatewayAnswer) -> RelayAnswer {
         .later(reason: OwnReason.webPage.code, .host, after: answer.retryAfter ?? pause)
     }

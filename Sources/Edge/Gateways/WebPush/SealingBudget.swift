@@ -7,7 +7,7 @@ final class SealingBudget {
     static let perTurn = 12
 
     private(set) var left = perTurn
-    /// Who waits, in the order in which they came: whoever gets nothing of a turn is the first of the next.
+    /// Gateways that wait, in the order in which they came: whichever gets nothing of a turn is the first of the next.
     private var waiting: [(id: ObjectIdentifier, tell: @EventLoop () -> Void)] = []
     private let refill = Timer()
 
