@@ -54,7 +54,7 @@ struct LinkDemand: Equatable, Sendable {
         case looked
         case expected
         case failure
-        /// What failed is on this side of the gateway.
+        /// The way out failed, on this side of the gateway.
         case cutOff
     }
 

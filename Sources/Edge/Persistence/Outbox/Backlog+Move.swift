@@ -1,7 +1,7 @@
 import Clocks
 import Relay
 
-/// What the operator does with all that a lane has in the backlog.
+/// The operator's commands for all that a lane has in the backlog.
 extension Backlog {
     /// Makes what is put off due at a time. What is put off again later is due when that says.
     func retry(_ lane: LaneID, at time: UnixTime, on connection: borrowing Connection) throws(StoreError) {
