@@ -86,7 +86,7 @@ import Wire
         await refused.wait { $0.exit != nil }
         #expect(
             refused.exit == .exited(69)
-                && refused.lines.contains { $0.contains("delete \(path)-wal and \(path)-shm") })
+                && refused.lines.contains { $0.contains("then move \(path)-wal and \(path)-shm") })
         for suffix in ["-wal", "-shm"] { try FileManager.default.removeItem(atPath: path + suffix) }
         #expect(try Data(contentsOf: URL(filePath: path)) == copy)
         try await stage.start()

@@ -25,6 +25,12 @@ import Testing
         try file.close()
     }
 
+    private func modified(_ path: String) -> Int {
+        var status = stat()
+        return stat(path, &status) == 0
+            ? status.st_mtim.tv_sec * 1_000_000_000 + status.st_mtim.tv_nsec : 0
+    }
+
     private func strike(_ writing: Writing, older: (file: Data, log: Data)) async throws {
         let other = try Directory()
         let second = try await other.open()
@@ -32,7 +38,10 @@ import Testing
         let (file, log) = (directory.outbox, directory.outbox + "-wal")
         switch writing {
         case .copy: try write(Data(contentsOf: URL(filePath: other.outbox)), over: file)
-        case .ownCopy: try write(older.file, over: file)
+        case .ownCopy:
+            // Files are dated in steps: until the clock has gone on, nobody could tell.
+            let before = modified(file)
+            repeat { try write(older.file, over: file) } while modified(file) == before
         case .nothing: try write(Data(), over: file)
         case .aByte:
             let handle = try FileHandle(forWritingTo: URL(filePath: file))
@@ -55,6 +64,14 @@ import Testing
             log: try Data(contentsOf: URL(filePath: directory.outbox + "-wal"))
         )
         _ = try await outbox.commit([.store(request(2))])
+        // Else the older copy of the file would be the present one.
+        if writing == .ownCopy {
+            let command = try Connection(.file(directory.outbox), for: .changing)
+            // Whoever has read nothing moves nothing.
+            try command.execute("SELECT count(*) FROM notification")
+            try command.engine.sweep()
+        }
+        #expect(try await outbox.commit([.store(request(2))]) == [.alreadyWaiting(sequence: 2)])
         try await strike(writing, older: older)
         for number in 3...5 as ClosedRange<Int64> {
             do {
@@ -65,6 +82,69 @@ import Testing
             }
         }
         await outbox.close()
+    }
+
+    /// What looks as if somebody had written into the files.
+    enum Doubt: String, CaseIterable {
+        case time, timeOfLog, timeOfIndex, mode, sameBytes, sameBytesOfLog, timeOfALargeFile
+    }
+
+    /// Times change by themselves on file systems of a network, and a copy may be the same: what stands there decides.
+    @Test(arguments: Doubt.allCases)
+    func whoseContentsAreTheSameStopsNothing(_ doubt: Doubt) async throws {
+        let outbox = try await directory.open()
+        let first: ClosedRange<Int64> = 1...5
+        _ = try await outbox.commit(first.map { .store(request($0, identity: UInt64($0))) })
+        let (file, log) = (directory.outbox, directory.outbox + "-wal")
+        if doubt == .timeOfALargeFile {
+            let command = try Connection(.file(file), for: .changing)
+            try command.execute("CREATE TABLE room AS SELECT zeroblob(5000000) AS bytes")
+            try command.engine.sweep()
+            var status = stat()
+            #expect(stat(file, &status) == 0 && status.st_size > 4 << 20)
+        }
+        _ = try await outbox.commit([.store(request(20_001, identity: 20_001))])
+        for round in 1...2 as ClosedRange<Int64> {
+            let times = [
+                timeval(tv_sec: 1_000_000_000 + Int(round), tv_usec: 0),
+                timeval(tv_sec: 1_100_000_000, tv_usec: 0),
+            ]
+            switch doubt {
+            case .time, .timeOfALargeFile: #expect(utimes(file, times) == 0)
+            case .timeOfLog: #expect(utimes(log, times) == 0)
+            case .timeOfIndex: #expect(utimes(file + "-shm", times) == 0)
+            case .mode: #expect(chmod(file, round == 1 ? 0o640 : 0o600) == 0)
+            case .sameBytes: try write(Data(contentsOf: URL(filePath: file)), over: file)
+            case .sameBytesOfLog: try write(Data(contentsOf: URL(filePath: log)), over: log)
+            }
+            let stored = try await outbox.commit([
+                .store(request(20_001 + round, identity: UInt64(20_001 + round)))
+            ])
+            #expect(stored.count == 1, "a false alarm stopped the store")
+        }
+        // As a kill does: nothing is closed before the next one opens it.
+        let again = try await directory.open()
+        #expect(try await again.content().waiting.count == first.count + 3)
+        await again.close()
+        await outbox.close()
+    }
+
+    /// Whoever has written over the file and puts back what was there needs no restart.
+    @Test func theRightContentsEndTheAlarm() async throws {
+        let outbox = try await directory.open()
+        _ = try await outbox.commit([.store(request(1))])
+        _ = try await outbox.commit([.store(request(1))])
+        let right = try Data(contentsOf: URL(filePath: directory.outbox))
+        try write(Data(repeating: 7, count: right.count), over: directory.outbox)
+        for _ in 0..<2 {
+            await #expect(throws: OutboxError.self) { try await outbox.commit([.store(request(2))]) }
+        }
+        try write(right, over: directory.outbox)
+        #expect(try await outbox.commit([.store(request(2))]) == [.stored(sequence: 2)])
+        await outbox.close()
+        let again = try await directory.open()
+        #expect(try await again.content().waiting.map(\.sequence) == [1, 2])
+        await again.close()
     }
 
     /// What was put there stays as it is, and the log that belongs to another file is not mixed with it.
@@ -83,14 +163,14 @@ import Testing
                 _ = try OutboxFile(.file(directory.outbox), for: access)
                 Issue.record("two files were mixed")
             } catch {
-                #expect("\(error)".contains("delete \(directory.outbox)-wal and"), "\(error)")
+                #expect("\(error)".contains("then move \(directory.outbox)-wal and"), "\(error)")
             }
         }
         do {
             _ = try await directory.open()
             Issue.record("two files were mixed")
         } catch {
-            #expect("\(error)".contains("delete \(directory.outbox)-wal and"), "\(error)")
+            #expect("\(error)".contains("then move \(directory.outbox)-wal and"), "\(error)")
         }
         #expect(try Data(contentsOf: URL(filePath: directory.outbox)) == copy)
         for suffix in ["-wal", "-shm"] { unlink(directory.outbox + suffix) }
@@ -126,7 +206,7 @@ import Testing
             _ = try await killed.open()
             Issue.record("two files were mixed")
         } catch {
-            #expect("\(error)".contains("delete \(killed.outbox)-wal and"), "\(error)")
+            #expect("\(error)".contains("then move \(killed.outbox)-wal and"), "\(error)")
         }
         // Somebody who knows better.
         unlink(killed.outbox + "-run")
@@ -161,7 +241,7 @@ import Testing
             _ = try await killed.open()
             Issue.record("two files were mixed")
         } catch {
-            #expect("\(error)".contains("delete \(copy)-wal and"), "\(error)")
+            #expect("\(error)".contains("then move \(copy)-wal and"), "\(error)")
         }
         for suffix in ["-wal", "-shm"] { unlink(copy + suffix) }
         let again = try await killed.open()

@@ -105,6 +105,46 @@ import Testing
         await again.close()
     }
 
+    /// As `cp` and `mv` do it, and as file systems do that number their files anew: it is the same store.
+    @Test(arguments: [[""], ["", "-wal"], ["-wal"]])
+    func aCopyInThePlaceOfTheFileStopsNothing(_ suffixes: [String]) async throws {
+        let outbox = try await directory.open()
+        _ = try await outbox.commit([.store(request(1)), .store(request(2))])
+        for suffix in suffixes {
+            let path = directory.outbox + suffix
+            try FileManager.default.copyItem(atPath: path, toPath: path + ".copy")
+            #expect(rename(path + ".copy", path) == 0)
+        }
+        #expect(
+            await insist([.finish(sequence: 1, .delivered), .store(request(3))], in: outbox) == [
+                .stored(sequence: 3)
+            ])
+        #expect(!FileManager.default.fileExists(atPath: directory.outbox + ".saved"))
+        let again = try await directory.open()
+        #expect(try await again.content().waiting.map(\.sequence) == [2, 3])
+        await again.close()
+        await outbox.close()
+    }
+
+    /// A directory that was put in the place of the node's holds another's files: they are left as they are.
+    @Test func aDirectoryOfAnotherIsNotWrittenOver() async throws {
+        let (other, away) = (try Directory(), directory.path + ".away")
+        let second = try await other.open()
+        _ = try await second.commit([.store(request(7, identity: 70))])
+        await second.close()
+        let bytes = try Data(contentsOf: URL(filePath: other.outbox))
+        let outbox = try await directory.open()
+        _ = try await outbox.commit([.store(request(1))])
+        #expect(rename(directory.path, away) == 0)
+        defer { try? FileManager.default.removeItem(atPath: away) }
+        try FileManager.default.createDirectory(atPath: directory.path, withIntermediateDirectories: false)
+        try FileManager.default.copyItem(atPath: other.outbox, toPath: directory.outbox)
+        await #expect(throws: OutboxError.self) { try await outbox.commit([.store(request(2))]) }
+        #expect(try Data(contentsOf: URL(filePath: directory.outbox)) == bytes)
+        await outbox.close()
+        #expect(try Data(contentsOf: URL(filePath: directory.outbox)) == bytes)
+    }
+
     /// What was handed out of the backlog is not handed out again by the file that was written anew.
     @Test func whatWasHandedOutStaysSo() async throws {
         let outbox = try await directory.open()

@@ -18,12 +18,12 @@ private typealias Notification = Relay.Notification
         (
             Schema.version + 1,
             "a newer onionbell has made it (format 5; this one knows 4). Install the newer one again; or put back a "
-                + "copy from before the upgrade; or "
+                + "copy from before the upgrade."
         ),
         (
             Schema.version - 1,
             "an onionbell from before the first release has made it (format 3; this one knows 4). Start that one until "
-                + "nothing waits; or "
+                + "nothing waits."
         ),
     ])
     func aFileOfAnotherFormatIsRefusedWithASentenceAndLeftAsItIs(
@@ -37,8 +37,8 @@ private typealias Notification = Relay.Notification
         try Connection(.file(directory.outbox), for: .owning).execute("PRAGMA user_version = \(format)")
         let bytes = try Data(contentsOf: URL(filePath: directory.outbox))
         let sentence =
-            "outbox: \(directory.outbox): \(words)move the file away together with its -wal and -shm, and what waits in "
-            + "it is not delivered"
+            "outbox: \(directory.outbox): \(words) To begin empty, keep the file in another folder, together with its -wal "
+            + "and -shm: what waits in it is then not delivered"
         let error = await #expect(throws: StoreError.self) {
             _ = try await OutboxStore(path: directory.outbox)
         }

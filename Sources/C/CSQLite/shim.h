@@ -71,3 +71,25 @@ static inline int onionbell_sqlite3_log(sqlite3 *database, int is_index, onionbe
     return memcmp(words, again, 2 * header * sizeof(uint32_t)) == 0 && words[24] == again[24] && words[32] == again[32]
                ? SQLITE_OK : SQLITE_BUSY;
 }
+
+/// Reads from the database file, or from its log, as SQLite has it open: nothing is opened or closed. What is missing at the
+/// end is filled with zeros.
+static inline int onionbell_sqlite3_read(sqlite3 *database, int is_log, void *bytes, int count, int64_t offset) {
+    sqlite3_file *file = 0;
+    int which = is_log ? SQLITE_FCNTL_JOURNAL_POINTER : SQLITE_FCNTL_FILE_POINTER;
+    if (sqlite3_file_control(database, "main", which, &file) != SQLITE_OK || !file || !file->pMethods) { return SQLITE_ERROR; }
+    int code = file->pMethods->xRead(file, bytes, count, offset);
+    return code == SQLITE_IOERR_SHORT_READ ? SQLITE_OK : code;
+}
+
+/// The bytes of the database file, or of its log, as SQLite has it open; -1: not known.
+static inline int64_t onionbell_sqlite3_size(sqlite3 *database, int is_log) {
+    sqlite3_file *file = 0;
+    sqlite3_int64 size = 0;
+    int which = is_log ? SQLITE_FCNTL_JOURNAL_POINTER : SQLITE_FCNTL_FILE_POINTER;
+    if (sqlite3_file_control(database, "main", which, &file) != SQLITE_OK || !file || !file->pMethods ||
+        file->pMethods->xFileSize(file, &size) != SQLITE_OK) {
+        return -1;
+    }
+    return size;
+}

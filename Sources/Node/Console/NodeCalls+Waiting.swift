@@ -149,7 +149,7 @@ extension NodeFiles {
             ]
             let path = StateDirectory.outbox(in: stateDirectory)
             guard faults.isEmpty else {
-                members["advice"] = .string(StoreError.advice(path: path))
+                members["advice"] = .string(StoreAdvice.damaged(path))
                 return HTTPResponse(status: 200, json: .object(members))
             }
             let summary = try file.summary()

@@ -117,11 +117,7 @@ package enum Schema {
         guard version != 0 else { return StoreError(refused: "not an outbox of onionbell") }
         return StoreError(
             refused: otherFormat("it", version, known: Schema.version)
-                + (version > Schema.version
-                    ? "Install the newer one again; or put back a copy from before the upgrade"
-                    : "Start that one until nothing waits")
-                + "; or move the file away together with its -wal and -shm, and what waits in it is not delivered"
-        )
+                + StoreAdvice.otherFormat(isNewer: version > Schema.version))
     }
 
     /// Returns a sentence that says who made what is in another format.

@@ -28,12 +28,17 @@ enum FileRun {
                 false
             }
         guard isOfAnotherRun || wasPutThereLater(file) && !fits(file) else { return }
-        throw StoreError(
-            refused: """
-                \(file)-wal belongs to another file than the one it lies beside. If that is a copy that was put back, delete \
-                \(file)-wal and \(file)-shm, then try again. If the log was copied together with it, delete \
-                \(path(of: file)) instead
-                """)
+        throw StoreError(refused: StoreAdvice.logOfAnother(file, run: path(of: file)))
+    }
+
+    /// Whether a file that is in use has the number of this run, and SQLite finds it sound: what a start would go by.
+    static func isSound(_ file: String, _ connection: SQLiteConnection) -> Bool {
+        // Where SQLite keeps `application_id` (https://www.sqlite.org/fileformat.html, section 1.3).
+        guard let bytes = connection.bytes(68..<72) else { return false }
+        let (known, number) = (written(beside: file), bytes.reduce(UInt32(0)) { $0 << 8 | UInt32($1) })
+        guard known.isEmpty || known.contains(number) else { return false }
+        connection.forgetPages()
+        return (try? connection.firstText("PRAGMA quick_check(1)")) == "ok"
     }
 
     private static func wasPutThereLater(_ file: String) -> Bool {

@@ -163,6 +163,9 @@ final class SQLiteConnection: EngineConnection {
         guard code == SQLITE_OK else { throw failure(code, .step) }
     }
 
+    /// Forgets the pages that were read: the next ones come from the files.
+    func forgetPages() { try? execute("PRAGMA shrink_memory") }
+
     /// Keeps the log: the connection's end changes no file.
     func keepLog() { _ = onionbell_sqlite3_keep_log(handle) }
 

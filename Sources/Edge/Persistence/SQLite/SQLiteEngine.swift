@@ -25,10 +25,7 @@ struct SQLiteEngine: Engine {
 
     var leftOver: String? {
         guard StoreFile.logBytes(beside: path) > 0 else { return nil }
-        return """
-            read with \(path)-wal, which a node leaves that is killed. If the file is a copy that was put back, delete \
-            \(path)-wal and \(path)-shm: they belong to the file that was there before
-            """
+        return StoreAdvice.logLeft(path)
     }
 }
 

@@ -24,18 +24,9 @@ extension StoreError {
         case .damaged:
             StoreError(
                 code: code ?? SQLITE_CORRUPT, operation: operation,
-                message: "\(path) is damaged (\(message)). \(StoreError.advice(path: path))")
+                message: "\(path) is damaged (\(message)). \(StoreAdvice.damaged(path))")
         case .full, .connectionLost, .collision, .taken, .setBack, .closed, .other: self
         }
-    }
-
-    /// Returns the advice about a damaged file.
-    package static func advice(path: String) -> String {
-        """
-        If it is a copy that was put back, put it back once more, and delete \(path)-wal and \(path)-shm before the first \
-        command: they belong to the file that was there before. Else move all three away to start with an empty outbox, or \
-        save what is readable first: sqlite3 \(path) .recover
-        """
     }
 }
 

@@ -13,11 +13,8 @@ extension StoreFile {
             // Its end does not mix the two.
             connection.keepLog()
             return .lost(
-                reason: """
-                    \(path) or its log was written over while the node ran: nothing more is stored, and what was may \
-                    be lost. Stop the node. Then put a sound file there and delete \(path)-wal and \(path)-shm, or \
-                    move all three away, and start the node again
-                    """)
+                reason: "\(path) or its log was written over while the node ran: nothing more is stored. "
+                    + StoreAdvice.writtenOver(path))
         case .missing:
             let what = "\(path) was deleted or moved while the node ran"
             do throws(StoreError) {
@@ -39,8 +36,8 @@ extension StoreFile {
                 if !isSaved { try save() }
                 return .lost(
                     reason:
-                        "\(what). What the node holds is in \(StoreFile.saved(path)). Stop the node, and delete "
-                        + "or move away one of the two")
+                        "\(what). What the node holds is in \(StoreFile.saved(path)). Stop the node. "
+                        + StoreAdvice.twoFiles(path, saved: StoreFile.saved(path)))
             } catch {
                 return .lost(
                     reason:

@@ -9,7 +9,7 @@ import Reactor
 final class StoreFile {
     enum Standing {
         case inPlace
-        /// The file or its log is gone, and nothing stands there that holds anything.
+        /// The file or its log is gone, and nothing stands there that holds anything else.
         case missing
         /// Another file stands at the path.
         case replaced
@@ -79,10 +79,11 @@ final class StoreFile {
     }
 
     private var place: Standing {
-        let home = StoreFile.status(directory)
-        guard let home, Mark(home) == self.home else { return .missing }
+        guard let home = StoreFile.status(directory) else { return .missing }
         let changed = Int64(home.st_ctim.tv_sec) * 1_000_000_000 + Int64(home.st_ctim.tv_nsec)
-        if changed == quiet { return .inPlace }
+        // A directory that was put in the place of ours may hold another's files.
+        let isHome = Mark(home) == self.home
+        if isHome, changed == quiet { return .inPlace }
         let now = EventLoop.machineMilliseconds * 1_000_000
         var isMissing = false
         for (suffix, mark) in zip(StoreFile.suffixes, marks) {
@@ -92,11 +93,16 @@ final class StoreFile {
             }
             guard Mark(status) != mark else { continue }
             // An empty file is what a command leaves that looked for what is gone; an index is made anew from its log.
-            guard status.st_size == 0 || suffix == "-shm" else { return .replaced }
+            guard status.st_size == 0 || suffix == "-shm" || hasSameBytes(suffix) else { return .replaced }
             isMissing = true
         }
-        quiet = !isMissing && now - changed > StoreFile.step ? changed : nil
+        quiet = isHome && !isMissing && now - changed > StoreFile.step ? changed : nil
         return isMissing ? .missing : .inPlace
+    }
+
+    /// Whether what stands at the path now is a copy of what SQLite has open: to write it anew loses nothing.
+    private func hasSameBytes(_ suffix: String) -> Bool {
+        connection.hasSameBytes(as: path + suffix, isLog: suffix == "-wal")
     }
 
     /// Returns the bytes of the write-ahead log: more than 0 when its node was killed, or when it is another
@@ -121,11 +127,9 @@ final class StoreFile {
         guard status(saved(path)) != nil else { return }
         guard let size = status(path)?.st_size, size > 0 else { return try restore(path) }
         throw StoreError(
-            refused: """
-                another file was put in its place while the node ran, and what the node held then is in \(saved(path)). \
-                Delete or move away one of the two. To go on with what was saved, delete \(path), \(path)-wal and \
-                \(path)-shm too: the node then takes it
-                """)
+            refused:
+                "another file was put in its place while the node ran, and what the node held then is in "
+                + "\(saved(path)). \(StoreAdvice.twoFiles(path, saved: saved(path)))")
     }
 
     static func failure(_ what: String) -> StoreError {
