@@ -151,6 +151,20 @@ import Testing
         }
     }
 
+    /// An RSA certificate beside an EC key, and the reverse: OpenSSL takes both, and each handshake fails.
+    @Test(arguments: [SigningKey.Algorithm.es256, .rs256])
+    func aKeyThatIsNotTheCertificatesIsRefused(_ kind: SigningKey.Algorithm) throws {
+        let own = try TLSWorld.shared.authority.server(names: ["push.example"]).credentials
+        let other = TLSCredentials(
+            chainPEM: own.chainPEM, keyPEM: try SigningKey.generate(kind).privatePEM().bytes)
+        #expect(throws: TLSError.self) { try TLSContext(serverWith: other, protocols: ["http/1.1"]) }
+        #expect(throws: TLSError.self) {
+            try TLSContext(trusting: .systemRoots, protocols: ["h2"], credentials: other)
+        }
+        try TLSContext(serverWith: own, protocols: ["http/1.1"]).prove()
+        try TLSWorld.shared.server.prove()
+    }
+
     @Test func bytesThatAreNotTLSAreRefused() throws {
         let session = try TLSSession(to: "push.example", TLSWorld.shared.client)
         session.receive(Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8).span.bytes) { _ in

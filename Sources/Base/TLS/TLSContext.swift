@@ -140,6 +140,11 @@ extension TLSContext {
         guard SSL_CTX_use_certificate(handle, chain[0]) == 1, SSL_CTX_use_PrivateKey(handle, key) == 1 else {
             throw .unusable("certificate and key")
         }
+        // With keys of two kinds OpenSSL has taken both, and each handshake would fail.
+        guard SSL_CTX_check_private_key(handle) == 1 else {
+            throw .unusable(
+                what: "certificate and key", reason: "they do not belong together (\(TLSError.takeReason()))")
+        }
         for certificate in chain.dropFirst() {
             guard onionbell_SSL_CTX_add1_chain_cert(handle, certificate) == 1 else {
                 throw .unusable("certificate")
