@@ -20,6 +20,7 @@ final class RelayNode {
     let phoneTest: PhoneTest
     let history: NodeHistory
     let disk: DiskWatch
+    let proofs: ProofWatch
     let loopWatch = LoopWatch()
     let credentials: CredentialWatch
     let certificates: CertificateWatch
@@ -31,6 +32,10 @@ final class RelayNode {
     let restart: @EventLoop () -> Void
     /// Apps with gateways, as they are now.
     var configured: [String: any ConfiguredApp]
+    /// The moment of the start, by the clock that nobody sets.
+    let begun = EventLoop.now
+    /// Settings that wait for a restart, and things of them that were refused when they were read again.
+    var settingsNews = SettingsNews()
     /// Readings of changed settings.
     let rereads = InOrder()
     /// Keys that were taken over since the start.
@@ -54,6 +59,7 @@ final class RelayNode {
         (self.history, self.transports) = (history, transports)
         phoneTest = PhoneTest(dispatcher: store.dispatcher)
         disk = DiskWatch(settings.stateDirectory)
+        proofs = ProofWatch(store.dispatcher)
         let configured = Dictionary(settings.apps.map { ($0.name, $0.settings) }) { $1 }
         self.configured = configured
         let certificates = CertificateWatch(gateways, doors.listeners, log: log)
@@ -82,6 +88,7 @@ final class RelayNode {
         certificates.look()
         invitations.start()
         disk.start()
+        proofs.start()
         history.start { [unowned self] in checks }
     }
 
@@ -98,5 +105,6 @@ final class RelayNode {
         await history.stop()
         loopWatch.stop()
         disk.stop()
+        proofs.stop()
     }
 }

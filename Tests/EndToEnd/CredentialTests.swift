@@ -227,9 +227,18 @@ import Testing
         try stage.signal(SIGHUP)
         await stage.logged("credentials.rejected")
         #expect(try health(trusting: "ca.pem") == "200")
+        // Half-way through a renewal: also where the old key is of another kind, which OpenSSL takes.
+        let check = try stage.health()["checks"]?["https.certificate"]
+        #expect(check?["level"]?.string == "warning", "\(String(describing: check))")
+        #expect(check?["state"]?.string?.contains("the files as they are now were refused") == true)
+        try write(try SigningKey.generate(.rs256).privatePEM().bytes, as: "server-key.pem", in: stage)
+        try stage.signal(SIGHUP)
+        await stage.logged("credentials.rejected", count: 2)
+        #expect(try health(trusting: "ca.pem") == "200")
         try write(try second.keyPEM().bytes, as: "server-key.pem", in: stage)
         try stage.signal(SIGHUP)
         await stage.logged("credentials.reloaded")
+        #expect(try stage.health()["checks"]?["https.certificate"]?["level"]?.string == "ok")
         #expect(try health(trusting: "other.pem") == "200")
         #expect(try health(trusting: "ca.pem") == "000")
         await stage.close()

@@ -1,3 +1,4 @@
+import Overview
 import Testing
 
 @testable import Node
@@ -33,6 +34,24 @@ import Testing
     @Test(arguments: [(7 * day, true), (7 * day - 1, false), (0, false), (-day, false)])
     func healthFailsInTheLastSevenDays(left: Int64, isWell: Bool) {
         #expect(CertificateAlarm.isWell(end: Self.end, now: Self.end - left) == isWell)
+    }
+
+    /// A good certificate beside files that were refused, and one with which nobody has shaken hands for long.
+    @Test func refusedFilesAndAnOldHandshakeAreNotWell() {
+        func level(_ app: String, _ left: Int64, fault: String? = nil, shown: Duration = .zero) -> Check.Level
+        {
+            CertificateAlarm.check(
+                of: app, end: Self.end, now: Self.end - left, fault: fault, shown: ProofAge(shown)
+            ).level
+        }
+        let month = 31 * Self.day
+        #expect(level("https", month) == .ok && level("a", month) == .ok)
+        #expect(level("https", month, fault: "x") == .warning && level("a", month, fault: "x") == .warning)
+        #expect(level("https", month, shown: .seconds(7201)) == .warning)
+        #expect(level("https", month, shown: .seconds(14_401)) == .failing)
+        // An app's certificate is shown to its push service, which says of it what it thinks.
+        #expect(level("a", month, shown: .seconds(14_401)) == .ok)
+        #expect(level("https", 29 * Self.day) == .warning && level("https", 6 * Self.day) == .failing)
     }
 
     @Test(arguments: [

@@ -1,5 +1,6 @@
 import Clocks
 import Doors
+import Overview
 import Testing
 import Tor
 
@@ -8,7 +9,9 @@ import Tor
 /// What `/healthz` says of tor and the onion service.
 @Suite struct OnionHealthTests {
     private let now: UnixTime = 1_790_000_000_000
+    private let instant: MonotonicTime = 7_000_000_000_000
 
+    /// All was seen just now, unless it is changed.
     private func checks(
         _ state: OnionState, isCutOff: Bool = false, interval: Duration = .seconds(300),
         _ change: (inout TorFigures) -> Void = { _ in }
@@ -16,9 +19,15 @@ import Tor
         var figures = TorFigures()
         figures.isConnected = true
         figures.version = "0.4.9.11"
+        figures.lastAnswer = instant
+        figures.lastSign = instant
+        figures.selfDial.lastSuccessInstant = instant
         change(&figures)
         let health = OnionHealth(
-            state: state, figures: figures, isCutOff: isCutOff, interval: interval, now: now, clockOffset: 0)
+            state: state, figures: figures, isCutOff: isCutOff,
+            times: .init(
+                interval: interval, call: .seconds(30), upload: .seconds(180), heartbeat: .seconds(20)),
+            begun: 0, instant: instant, now: now, clockOffset: 0)
         return Dictionary(uniqueKeysWithValues: health.checks.map { ($0.name, $0) })
     }
 
@@ -51,6 +60,45 @@ import Tor
         )
     }
 
+    /// Tor said long ago that it had an introduction point: as long as an upload may take nobody can tell, then nobody comes.
+    @Test(arguments: [(90, Check.Level.ok), (91, .warning), (180, .warning), (181, .failing)])
+    func withoutACircuitOrAnIntroductionPointNobodyComes(seconds: Int, level: Check.Level) {
+        let check = checks(published) { $0.lastSign = instant - .seconds(seconds) }["onion"]
+        #expect(check?.level == level)
+        #expect(check?.state.hasPrefix("not known since") == (level != .ok))
+    }
+
+    @Test(arguments: [(90, Check.Level.ok), (91, .warning), (180, .warning), (181, .failing)])
+    func aTorThatDoesNotAnswerIsNotKnown(seconds: Int, level: Check.Level) {
+        #expect(checks(published) { $0.lastAnswer = instant - .seconds(seconds) }["tor"]?.level == level)
+    }
+
+    @Test(arguments: [(720, Check.Level.ok), (721, .warning), (1440, .warning), (1441, .failing)])
+    func anAnswerOfLongAgoIsNoAnswer(seconds: Int, level: Check.Level) {
+        let checks = checks(published) {
+            $0.selfDial.lastSuccessInstant = instant - .seconds(seconds)
+            $0.selfDial.front = FrontFigures()
+            $0.selfDial.front?.lastSuccessInstant = instant - .seconds(seconds * 2)
+        }
+        #expect(checks["self_dial"]?.level == level)
+        #expect(
+            checks["front"]?.level == .some(seconds % 720 == 0 ? level : seconds == 721 ? .warning : .failing)
+        )
+    }
+
+    /// A call that nobody can make says nothing, and that is not well.
+    @Test func aSelfDialThatCanNotDialIsAWarning() {
+        let check = checks(published) { $0.selfDial.hasNoWay = true }["self_dial"]
+        #expect(check?.level == .warning && check?.state.contains("can't call") == true)
+        #expect(
+            checks(published, isCutOff: true) { $0.selfDial.hasNoWay = true }["self_dial"]?.level == .failing)
+    }
+
+    @Test func aTorWithoutACircuitOrANetworkIsAWarning() {
+        #expect(checks(published) { $0.hasCircuit = false }["tor"]?.level == .warning)
+        #expect(checks(published) { $0.isNetworkLive = false }["tor"]?.level == .warning)
+    }
+
     @Test func publishedOnAConnectionThatIsGoneIsNotWell() {
         #expect(checks(published) { $0.isConnected = false }["onion"]?.isWell == false)
     }
@@ -74,6 +122,7 @@ import Tor
         #expect(checks(published)["front"] == nil)
         var front = FrontFigures()
         front.lastSuccess = now - .milliseconds(3_000)
+        front.lastSuccessInstant = instant
         let well = checks(published) { $0.selfDial.front = front }
         #expect(well["front"]?.isWell == true)
         #expect(well["front"]?.state == "the address that clients use answered 3 s ago")

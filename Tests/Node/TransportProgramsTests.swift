@@ -34,13 +34,17 @@ import Testing
     @Test func healthNamesItUntilTheAddressIsPublished() {
         var health = OnionHealth(
             state: .bootstrapping(progress: 5, summary: "conn"), figures: .init(), isCutOff: false,
-            interval: .seconds(300), now: 0, clockOffset: 0,
+            times: .init(
+                interval: .seconds(300), call: .seconds(30), upload: .seconds(180), heartbeat: .seconds(20)),
+            begun: 0, instant: 0, now: 0, clockOffset: 0,
             bridgeFault: "its program /no/obfs4proxy is not there")
         #expect(health.checks.first?.state.contains("/no/obfs4proxy") == true)
         #expect(health.checks.first?.advice?.contains("bridges") == true)
         health = OnionHealth(
             state: .published(uploads: 1, since: 0), figures: .init(), isCutOff: false,
-            interval: .seconds(300), now: 0,
+            times: .init(
+                interval: .seconds(300), call: .seconds(30), upload: .seconds(180), heartbeat: .seconds(20)),
+            begun: 0, instant: 0, now: 0,
             clockOffset: 0, bridgeFault: "its program /no/obfs4proxy is not there")
         #expect(health.checks.first?.state.contains("obfs4proxy") == false)
     }

@@ -59,7 +59,7 @@ import Testing
             #expect(
                 FileManager.default.fileExists(atPath: articles.appending(path: "\(kind.article).md").path))
             #expect(!kind.title.contains("_"))
-            for level in [Check.Level.warning, .failing] {
+            for level in Check.Trouble.allCases {
                 var report = Sample.good
                 report.checks = [Check(kind, level: level, state: "x", advice: "y")]
                 #expect(!report.verdict.sentence.contains("_") && report.verdict.sentence.count > 10)
@@ -73,7 +73,7 @@ import Testing
         #expect(
             kinds.map(\.name) == [
                 "onion", "self_dial", "front", "tor", "outbox", "backlog", "nodes", "database", "disk",
-                "loop", "connections", "circuits", "pushing", "https.certificate", "a.sandbox",
+                "loop", "connections", "circuits", "pushing", "settings", "https.certificate", "a.sandbox",
             ])
         for kind in kinds { #expect(CheckKind(name: kind.name) == kind) }
         let lanes = Sample.good.lanes.map { CheckKind.lane($0.name) }
@@ -244,10 +244,13 @@ import Testing
         #expect(check(.disk, of: report)?.isWell == false)
     }
 
-    @Test func aDiskThatSaysNothingIsNoCheck() {
+    @Test func aDiskThatSaysNothingIsNotKnown() {
         var report = Sample.good
-        report.outbox.diskAvailable = nil
-        #expect(check(.disk, of: report) == nil)
+        (report.outbox.diskAvailable, report.outbox.diskAnsweredAt) = (nil, nil)
+        #expect(check(.disk, of: report)?.level == .failing)
+        report.begun = report.monotonicNow - .seconds(10)
+        #expect(check(.disk, of: report)?.level == .warning)
+        #expect(check(.disk, of: report)?.state.hasPrefix("not known since the start") == true)
     }
 
     @Test func anOutboxIsToldWhenItFailsAndWhenItIsNearlyFull() {
@@ -286,7 +289,7 @@ import Testing
         #expect(check(.lane("bisq-remote-ios"), of: report)?.state == "no connection: connection refused")
         // One that is opened when something waits.
         report.lanes[0].gateway?.isResting = true
-        #expect(check(.lane("bisq-remote-ios"), of: report)?.state == "open")
+        #expect(check(.lane("bisq-remote-ios"), of: report)?.state == "open; the last answer was 14 s ago")
         report.lanes[0].gateway?.isResting = false
         #expect(check(.lane("bisq-remote-ios"), of: report)?.level == .warning)
         // While it is tried again.
@@ -316,10 +319,10 @@ import Testing
         report.lanes[0].isPaused = false
         #expect(check(.lane("bisq-remote-ios"), of: report)?.level == .warning)
         report.lanes[0].waiting = 0
-        #expect(check(.lane("bisq-remote-ios"), of: report)?.state == "open")
+        #expect(check(.lane("bisq-remote-ios"), of: report)?.state == "open; the last answer was 14 s ago")
         report.lanes[0].waiting = 2
         report.lanes[0].gateway?.wish?.until = report.monotonicNow
-        #expect(check(.lane("bisq-remote-ios"), of: report)?.state == "open")
+        #expect(check(.lane("bisq-remote-ios"), of: report)?.state == "open; the last answer was 14 s ago")
     }
 
     @Test func gatewaysSayWhatIsWrongWithThem() {

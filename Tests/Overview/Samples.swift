@@ -83,6 +83,8 @@ enum Sample {
         report.outbox.waitingBytes = 1312
         report.outbox.waitingBytesLimit = 256 << 20
         report.outbox.commits.done = 41_000
+        report.outbox.commits.last = report.monotonicNow - .seconds(2)
+        report.outbox.diskAnsweredAt = report.monotonicNow - .seconds(1)
         report.outbox.commits.time = times([800_000, 1_200_000, 2_000_000, 9_000_000])
         report.outbox.deadTokens = 51
         report.shared = shared
@@ -231,4 +233,9 @@ enum Sample {
             ] + report.deliveryChecks
         return report
     }
+}
+
+extension Check {
+    /// A check that was shown to be well, whatever showed it.
+    static func ok(_ kind: CheckKind, _ state: String) -> Check { Check(ok: kind, state) }
 }

@@ -45,8 +45,9 @@ import Testing
             (560, .ok),
         ]
         for (seconds, level) in levels {
-            let check = Check(.disk, level: level, state: "low", advice: "mend it")
-            timeline.note([check], at: start + seconds * 1000)
+            let trouble = Check.Trouble.allCases.first { $0.level == level }
+            let check = trouble.map { Check(.disk, level: $0, state: "low", advice: "mend it") }
+            timeline.note([check ?? .ok(.disk, "low")], at: start + seconds * 1000)
         }
         #expect(
             timeline.events.filter { $0.level == .ok }.map(\.words) == [

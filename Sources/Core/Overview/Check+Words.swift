@@ -30,6 +30,7 @@ extension Check {
             isFailing
                 ? report.stalledHeadline ?? "Notifications do not go out"
                 : "Nobody can be rung: no app has credentials"
+        case .settings: "The settings in the file are not those in use"
         case .certificate:
             isFailing ? "\(kind.title) is about to end, or has ended" : "\(kind.title) ends soon"
         case .lane(let name):

@@ -15,32 +15,40 @@ package struct Check: Equatable, Sendable {
         }
     }
 
-    package var kind: CheckKind
-    package var level: Level
+    /// A level that needs words about what to do.
+    package enum Trouble: Sendable, CaseIterable {
+        case warning, failing
+
+        package var level: Level {
+            switch self {
+            case .warning: .warning
+            case .failing: .failing
+            }
+        }
+    }
+
+    package let kind: CheckKind
+    package let level: Level
     /// The finding in words. Where something is wrong it is never empty.
-    package var state: String
+    package let state: String
     /// The advice to an operator; `nil` where all is well, and only there.
-    package private(set) var advice: String?
+    package let advice: String?
 
-    /// Makes a check. Every level but ``Level/ok`` needs advice; for that level it is dropped.
-    package init(_ kind: CheckKind, level: Level, state: String, advice: String) {
+    /// Makes the check of a thing that is not well. Only a ``Proof`` makes one that is.
+    package init(_ kind: CheckKind, level: Trouble, state: String, advice: String) {
         self.kind = kind
-        self.level = level
+        self.level = level.level
         self.state = state
-        self.advice = level == .ok ? nil : advice
+        self.advice = advice
     }
 
-    package init(_ kind: CheckKind, isWell: Bool, state: String, advice: String) {
-        self.init(kind, level: isWell ? .ok : .failing, state: state, advice: advice)
-    }
-
-    private init(ok kind: CheckKind, _ state: String) {
+    /// Makes the check of a thing that was shown to be well: see ``Proof``.
+    init(ok kind: CheckKind, _ state: String) {
         self.kind = kind
         level = .ok
         self.state = state
+        advice = nil
     }
-
-    package static func ok(_ kind: CheckKind, _ state: String) -> Check { Check(ok: kind, state) }
 
     /// The name of the thing that the check is about.
     package var name: String { kind.name }
@@ -87,8 +95,8 @@ extension Report {
     /// The checks of the outbox, the database, the disk, the event loop, the connections, the delivery and
     /// each lane.
     package var deliveryChecks: [Check] {
-        [outboxCheck, backlogCheck] + sharedChecks + (diskCheck.map { [$0] } ?? []) + [
-            loopCheck, connectionsCheck, circuitsCheck, pushingCheck,
+        [outboxCheck, backlogCheck] + sharedChecks + [
+            diskCheck, loopCheck, connectionsCheck, circuitsCheck, pushingCheck, settingsCheck,
         ]
             + lanes.compactMap(check)
     }
@@ -97,12 +105,10 @@ extension Report {
     /// wait.
     private var loopCheck: Check {
         let worst = max(loop.lag, loop.longestTurn)
-        let level: Check.Level =
-            worst > Report.loopFailing ? .failing : worst > Report.loopWarning ? .warning : .ok
         let state = "\(Words.time(worst)) late at worst within a minute"
-        guard level != .ok else { return .ok(.loop, state) }
+        guard worst > Report.loopWarning else { return .counted(.loop, state) }
         return Check(
-            .loop, level: level, state: state,
+            .loop, level: worst > Report.loopFailing ? .failing : .warning, state: state,
             advice:
                 "see whether the machine has processor time to spare; if it has, somebody sends what is costly: "
                 + "lower circuits.frames_per_second and bytes_per_second")
@@ -117,14 +123,14 @@ extension Report {
             Double(outbox.waiting) / Double(max(1, outbox.waitingLimit)),
             Double(outbox.waitingBytes) / Double(max(1, outbox.waitingBytesLimit)))
         guard part >= Report.fullWarning else {
-            return lossCheck(waits) ?? .ok(.outbox, "works; \(waits)")
+            return lossCheck(waits) ?? .proven(.outbox, "works; \(waits)", commitAge)
         }
         guard part < 1 else {
             return Check(
                 .outbox, level: .failing, state: "full: \(waits); senders get Busy and retry",
                 advice:
-                    "see below which app's notifications wait and why; onionbell outbox drop removes some, "
-                    + "limits.waiting and waiting_bytes make more room")
+                    "see below which app's notifications wait and why; limits.waiting and waiting_bytes make more room; "
+                    + "what need not be delivered any more onionbell outbox drop removes")
         }
         return Check(
             .outbox, level: .warning,
@@ -149,7 +155,7 @@ extension Report {
         }
         guard let lane = lanes.max(by: { $0.waiting < $1.waiting }), outbox.waitingLimit > 0,
             Double(lane.waiting) >= Report.laneShare * Double(outbox.waitingLimit)
-        else { return .ok(.backlog, "no app has much waiting") }
+        else { return .counted(.backlog, "no app has much waiting") }
         return Check(
             .backlog, level: .warning,
             state: "\(lane.waiting) of \(outbox.waitingLimit) places are taken by \(lane.name)",
@@ -161,7 +167,7 @@ extension Report {
     private var connectionsCheck: Check {
         let fullest = places.max { $0.open * max(1, $1.limit) < $1.open * max(1, $0.limit) }
         guard let fullest, Double(fullest.open) >= Report.fullWarning * Double(fullest.limit) else {
-            return .ok(.connections, "there is room")
+            return .counted(.connections, "there is room")
         }
         return Check(
             .connections, level: fullest.open >= fullest.limit ? .failing : .warning,
@@ -171,6 +177,9 @@ extension Report {
                 ? "few hold most: lower circuits.connections or doors.https.connections_per_address"
                 : "raise the number of connections in the settings, and LimitNOFILE with it")
     }
+
+    /// The time since the last commit, which says of the store that it takes what it is given.
+    var commitAge: ProofAge { ProofAge(of: outbox.commits.last, since: begun, at: monotonicNow) }
 
     private var circuitsCheck: Check {
         if closedCircuits >= Report.closedInBulk {
@@ -189,22 +198,23 @@ extension Report {
                     "see in the log whether tor was started anew, and whether this machine's network was away"
             )
         }
-        return .ok(.circuits, "no unusual number was closed")
+        return .counted(.circuits, "no unusual number was closed")
     }
 
-    private var diskCheck: Check? {
+    private var diskCheck: Check {
         if let silence = outbox.diskSilence, silence > Report.diskSilent {
             return Check(
                 .disk, level: .failing, state: "no answer for \(Words.time(silence))",
                 advice: "see whether the file system of state_directory hangs")
         }
-        guard let available = outbox.diskAvailable else { return nil }
+        let age = ProofAge(of: outbox.diskAnsweredAt, since: begun, at: monotonicNow)
+        guard let available = outbox.diskAvailable else {
+            return .proven(.disk, "it does not say how much room is left", age)
+        }
         let state = "\(Words.bytes(available)) left on the outbox's file system"
-        let level: Check.Level =
-            available < Report.diskFailing ? .failing : available < Report.diskWarning ? .warning : .ok
-        guard level != .ok else { return .ok(.disk, state) }
+        guard available < Report.diskWarning else { return .proven(.disk, state, age) }
         return Check(
-            .disk, level: level,
+            .disk, level: available < Report.diskFailing ? .failing : .warning,
             state: "\(available < Report.diskFull ? "full" : "nearly full"): \(state)",
             advice: "make room on that file system, or move state_directory to a larger one")
     }
@@ -232,11 +242,12 @@ extension Report {
                 .pushing, level: .warning,
                 state: "no app has credentials, so every notification is refused",
                 advice:
-                    "name an app's files in the configuration; onionbell init --bisq --force writes one that "
-                    + "needs none")
+                    "name an app's files in the configuration; the apps that Bisq publishes need none: onionbell init "
+                    + "--bisq --config bisq.yaml writes them into a file of that name, to be copied from there"
+            )
         }
         let last = lastDelivery.map { "the last delivery was \(Words.time(age(of: $0))) ago" }
-        return .ok(.pushing, last ?? "no delivery since the start")
+        return .counted(.pushing, last ?? "no delivery since the start")
     }
 
     /// Whether a lane with due notifications has had no answer for long. A refusal or a dead token is an answer as well.
@@ -277,7 +288,8 @@ extension Report {
                 .lane(lane.name), level: .warning, state: trouble,
                 advice: Report.adviceAboutLastError(of: lane))
         }
-        return .ok(.lane(lane.name), "open")
+        let last = lane.figures.lastJudgement.map { "the last answer was \(Words.time(age(of: $0))) ago" }
+        return .counted(.lane(lane.name), "open; \(last ?? "nothing was sent since the start")")
     }
 
     private static func adviceAboutLastError(of lane: Lane?) -> String {

@@ -24,6 +24,8 @@ package enum CheckKind: Hashable, Sendable {
     case circuits
     /// The way out: whether anything that is due is sent.
     case pushing
+    /// The settings that are in use, beside those that were read last.
+    case settings
     /// The certificate of an app, or that of the listeners, which is called `https`.
     case certificate(of: String)
     /// One app at one host of its push service, by the name of the lane.
@@ -32,7 +34,7 @@ package enum CheckKind: Hashable, Sendable {
     /// The checks of the node that have a fixed name.
     static let fixed: [CheckKind] = [
         .onion, .selfDial, .front, .tor, .outbox, .backlog, .nodes, .database, .disk, .loop, .connections,
-        .circuits, .pushing,
+        .circuits, .pushing, .settings,
     ]
 
     private static let certificateSuffix = ".certificate"
@@ -62,6 +64,7 @@ package enum CheckKind: Hashable, Sendable {
         case .connections: "connections"
         case .circuits: "circuits"
         case .pushing: "pushing"
+        case .settings: "settings"
         case .certificate(let app): app + CheckKind.certificateSuffix
         case .lane(let name): name
         }
@@ -83,6 +86,7 @@ package enum CheckKind: Hashable, Sendable {
         case .connections: "Room for connections"
         case .circuits: "Tor connections cut"
         case .pushing: "Delivery"
+        case .settings: "Settings"
         case .certificate(let app): "Certificate of \(app)"
         case .lane(let name): name
         }
@@ -93,7 +97,7 @@ package enum CheckKind: Hashable, Sendable {
         switch self {
         case .connections, .circuits: "PrivateNodes"
         case .front, .nodes, .database: "SeveralNodes"
-        case .onion, .selfDial, .tor, .outbox, .backlog, .disk, .loop, .pushing, .certificate:
+        case .onion, .selfDial, .tor, .outbox, .backlog, .disk, .loop, .pushing, .settings, .certificate:
             "WhenThingsBreak"
         case .lane: "ReasonCodes"
         }
@@ -113,7 +117,7 @@ package enum CheckKind: Hashable, Sendable {
         case .disk: 7
         case .backlog: 8
         case .connections: 9
-        case .nodes, .database, .loop, .circuits, .certificate: 10
+        case .nodes, .database, .loop, .circuits, .settings, .certificate: 10
         }
     }
 
@@ -122,7 +126,7 @@ package enum CheckKind: Hashable, Sendable {
         switch self {
         case .outbox, .pushing, .lane: true
         case .onion, .selfDial, .front, .tor, .backlog, .nodes, .database, .disk, .loop, .connections,
-            .circuits, .certificate:
+            .circuits, .settings, .certificate:
             false
         }
     }

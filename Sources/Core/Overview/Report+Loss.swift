@@ -10,7 +10,7 @@ extension Report {
             state:
                 "works; \(waits); at this start the store of before was gone or empty: what waited in it is lost",
             advice:
-                "if somebody has moved the file, stop the node and put it back with its -wal; else nothing: this is said for a day"
+                "if somebody has moved the file, stop the node and put it back with its -wal, after what stands there now was copied into another folder; else nothing: this is said for a day"
         )
     }
 }

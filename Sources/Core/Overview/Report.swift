@@ -73,6 +73,8 @@ package struct Report: Equatable, Sendable {
         package var deadTokens = 0
         /// Bytes that the node's user may still write on the disk of the outbox; `nil`: not known.
         package var diskAvailable: Int?
+        /// The time at which the disk of the outbox answered last; `nil`: it has not.
+        package var diskAnsweredAt: MonotonicTime?
         /// Whether a node was here before, and its store was gone or empty at this start.
         package var wasMadeAnew = false
         /// The time for which the disk of the outbox has not answered; `nil`: it answers.
@@ -188,6 +190,11 @@ package struct Report: Equatable, Sendable {
     package var now: UnixTime = 0
     /// The moment of the report on the monotonic clock.
     package var monotonicNow: MonotonicTime = 0
+
+    /// The moment of the node's start on the monotonic clock.
+    package var begun: MonotonicTime = 0
+    /// The settings that wait for a restart, and those that can't be used.
+    package var settings = SettingsNews()
 
     package var onion = OnionReport()
     package var outbox = Outbox()

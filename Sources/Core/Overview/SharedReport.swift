@@ -98,22 +98,22 @@ extension Report {
                 "the clock of node \(node.title) is \(Words.time(abs(node.clockAhead))) \(direction) the database's",
                 "set the clocks of all machines by NTP: nodes read the times that others have written")
         }
-        return .ok(
+        return .proven(
             .nodes,
             shared.alive == 1
                 ? "this one alone, with \(shared.shards) of 256 shards"
-                : "\(shared.alive) nodes, \(shared.shards) of 256 shards are this one's")
+                : "\(shared.alive) nodes, \(shared.shards) of 256 shards are this one's", commitAge)
     }
 
     private func databaseCheck(_ shared: Shared) -> Check {
         guard let median = shared.medianCommit, let longest = shared.longestCommit else {
-            return .ok(.database, "no commit within the last minute")
+            return .proven(.database, "no commit within the last minute", commitAge)
         }
         let state =
             "commits took \(Words.latency(median.nanoseconds)) in the middle and "
             + "\(Words.latency(longest.nanoseconds)) at most within a minute"
         guard median >= Report.commitWarning || longest >= Report.longestCommitWarning else {
-            return .ok(.database, state)
+            return .proven(.database, state, commitAge)
         }
         return Check(
             .database, level: .warning, state: state,

@@ -18,6 +18,8 @@ package enum StatusJSON {
             "uptime": age(report.uptime),
             "status": .string(report.verdict.level.rawValue),
             "checks": .array(report.checks.map(check)),
+            "restart_due": .array(
+                report.settings.restartDue.prefix(SettingsNews.mostNamed).map { .string($0) }),
             "onion": onion(report),
             "mailboxes": report.mailboxes.map(mailboxes) ?? .null, "outbox": outbox(report),
             "database": report.shared.map(shared) ?? .null,

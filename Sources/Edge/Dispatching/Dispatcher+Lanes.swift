@@ -66,6 +66,12 @@ extension Dispatcher {
         execute()
     }
 
+    /// Has a commit made that changes nothing: it shows whether the store takes anything.
+    package func prove() {
+        pipeline.prove(at: .now)
+        execute()
+    }
+
     /// Resumes all lanes of an app; `nil`: of all apps.
     package func resume(app: String?) {
         resume(pipeline.lanes.lazy.map(\.id).filter { app == nil || $0.app == app })

@@ -46,7 +46,7 @@ package final class OnionPresence {
 
     let watch: OnionWatch
     private var mending: Mending
-    private var counted = TorFigures()
+    var counted = TorFigures()
     var repeated = RepeatedLines()
     var circuits = CircuitBook()
     /// The time at which tor was last made to forget the own descriptor; `nil`: it never was.
@@ -82,9 +82,12 @@ package final class OnionPresence {
         watch.route = { [weak self] () async throws(ControlError) in
             try await self?.selfDialRoute(at: .now)
         }
-        watch.onPulse = { [unowned self] pulse in counted.take(pulse) }
+        watch.onPulse = { [unowned self] pulse in take(pulse) }
         watch.onAmiss = { [unowned self] loss in mend(loss) }
-        watch.onWell = { [unowned self] in mending.succeeded() }
+        watch.onWell = { [unowned self] in
+            mending.succeeded()
+            counted.lastSign = EventLoop.now
+        }
     }
 
     /// Gives the service to tor, and keeps it there from then on. Returns before clients can find it: watch ``state``.
@@ -173,6 +176,7 @@ package final class OnionPresence {
             key: plan.key, ports: plan.ports, as: form, on: link.connection)
         lastForm = form
         attachment?.serve(service, at: .now)
+        counted.lastAnswer = EventLoop.now
         counted.publications += 1
         counted.bootstrap = service.publication.bootstrap
         service.onChange = { [weak self] state in self?.enter(state) }
@@ -305,6 +309,7 @@ package final class OnionPresence {
         guard state != self.state else { return }
         let before = self.state
         self.state = state
+        if state.isPublished, !before.isPublished { counted.lastSign = EventLoop.now }
         watch.take(state)
         if case .lost(let loss) = state, before.word != state.word {
             counted.losses[loss.word, default: 0] += 1
@@ -333,13 +338,5 @@ package final class OnionPresence {
             .networkLiveness, .clockSkew, .log, .unused:
             break
         }
-    }
-
-    private func take(_ circuit: CircuitEvent) {
-        guard circuits.take(circuit, of: address?.serviceID, isNeighbour: form.hasNeighbour),
-            !watch.selfDial.isCalling(at: .now)
-        else { return }
-        counted.lastClient = EventLoop.unixTime
-        counted.lastClientInstant = EventLoop.now
     }
 }

@@ -1,3 +1,4 @@
+import Clocks
 import Crypto
 import Doors
 import Gateways
@@ -42,6 +43,20 @@ final class DoorListeners {
     /// Seconds since 1970 of the end of the certificate shown; `nil`: none is.
     private(set) var certificateEnd: Int64?
 
+    /// The time of the last handshake that the node made with its own certificate; `nil`: none came to its end.
+    private(set) var provenAt: MonotonicTime?
+
+    /// Makes a handshake with the certificate that is shown, as a client does who takes any.
+    func proveCertificate() {
+        guard let certificate else { return }
+        do throws(TLSError) {
+            try certificate.context.prove()
+            provenAt = EventLoop.now
+        } catch {
+            log.error("certificate.unusable", metadata: ["reason": "\(error)"])
+        }
+    }
+
     /// Reads the certificate that the settings name; opens nothing yet.
     ///
     /// - Throws: The fault of a file that the settings name.
@@ -63,6 +78,7 @@ final class DoorListeners {
             shown.context, handshakes: settings.doors.handshakes,
             perAddress: settings.doors.handshakesPerAddress)
         certificateEnd = shown.end
+        provenAt = EventLoop.now
     }
 
     /// Returns the certificate that the `https://` listeners are to show, from its files; `nil`: they name none.
@@ -75,6 +91,7 @@ final class DoorListeners {
         do {
             let context = try TLSContext(
                 serverWith: TLSCredentials(chainPEM: chain, keyPEM: key), protocols: ["http/1.1"])
+            try context.prove()
             return (context, try Certificate(pem: chain).validUntil)
         } catch {
             if let words = MistakenFile.words(for: chain, wanted: .certificate) {
@@ -96,6 +113,7 @@ final class DoorListeners {
                 return
             }
             certificate.context = shown.context
+            provenAt = EventLoop.now
             certificateEnd = shown.end
         }
     }

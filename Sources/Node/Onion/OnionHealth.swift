@@ -1,5 +1,6 @@
 import Clocks
 import Doors
+import Overview
 import Reactor
 import Tor
 
@@ -11,14 +12,31 @@ package struct OnionHealth {
     let figures: TorFigures
     /// See ``Tor/OnionPresence/isCutOff``.
     let isCutOff: Bool
-    /// The interval of the setting; zero: the own address is not called.
-    let interval: Duration
+    let times: Times
+    /// The node's start, and the moment of the question, by the clock that nobody sets.
+    let begun: MonotonicTime
+    let instant: MonotonicTime
     /// Milliseconds since 1970.
     let now: UnixTime
     /// See ``Tor/ClockSkew/offset``.
     let clockOffset: Int64
     /// Why tor does not reach its bridges; `nil`: nothing is known that would keep it.
     var bridgeFault: String?
+
+    /// The settings that say how often something is to be seen.
+    struct Times {
+        /// The interval between calls; zero: the own address is not called.
+        var interval: Duration
+        /// The time that a call may take.
+        var call: Duration
+        /// The time that tor may take for an upload.
+        var upload: Duration
+        /// The time between two questions to tor.
+        var heartbeat: Duration
+
+        /// How long an answer of the own address holds: two calls may fail before the third has to be late.
+        var callHolds: Duration { interval * 2 + call * 2 + .seconds(60) }
+    }
 
     /// Seconds by which the clock may be wrong: tor's own limits are far wider, Apple's and Google's are not.
     private static let clockTolerance = 60
@@ -33,8 +51,18 @@ package struct OnionHealth {
         }
         if !state.isPublished, let bridgeFault { words += "; \(bridgeFault)" }
         // The state follows a lost connection a moment later.
-        let isWell = state.isPublished && figures.isConnected && !isCutOff
-        return ManagementDoor.Check(.onion, isWell: isWell, state: words, advice: onionAdvice)
+        guard state.isPublished, figures.isConnected, !isCutOff else {
+            return ManagementDoor.Check(.onion, level: .failing, state: words, advice: onionAdvice)
+        }
+        return .proven(
+            .onion, words, age(ofEvent: figures.lastSign), holds: times.upload / 2,
+            advice:
+                "tor has no circuit or no introduction point, so nobody may reach the node: see whether this machine's network is up, and tor's log; if it lasts, run onionbell doctor"
+        )
+    }
+
+    private func age(ofEvent last: MonotonicTime?) -> ProofAge {
+        ProofAge(of: last, since: begun, at: instant)
     }
 
     private var onionAdvice: String {
@@ -54,12 +82,25 @@ package struct OnionHealth {
 
     private var selfDial: ManagementDoor.Check {
         let dial = figures.selfDial
+        if times.interval == .zero { return .off(.selfDial) }
+        if dial.isAnsweredByAnother {
+            return ManagementDoor.Check(
+                .selfDial, level: .failing,
+                state: "another node answers under this address: the onion key is in use elsewhere",
+                advice:
+                    "stop the other node that has a copy of this key; if it is not yours, the key is stolen: move onion-key away for a new address"
+            )
+        }
+        if dial.hasNoWay, !isCutOff {
+            return ManagementDoor.Check(
+                .selfDial, level: .warning,
+                state: "the node can't call its own address: tor accepts no SOCKS connections",
+                advice:
+                    "let tor have a SocksPort, or name one in tor.socks: without it nobody notices when the address can't be reached; onion.self_dial_interval: 0 says that nobody shall"
+            )
+        }
         let words: String
-        if interval == .zero {
-            words = "off"
-        } else if dial.isAnsweredByAnother {
-            words = "another node answers under this address: the onion key is in use elsewhere"
-        } else if let failure = dial.lastFailure {
+        if let failure = dial.lastFailure {
             let calls = dial.failuresInARow == 1 ? "the last call" : "the last \(dial.failuresInARow) calls"
             words =
                 "\(calls) to the node's own address failed: \(failure)"
@@ -69,11 +110,12 @@ package struct OnionHealth {
         } else {
             words = "the node has not called its own address yet"
         }
-        return ManagementDoor.Check(
-            .selfDial, isWell: !isCutOff && !dial.isAnsweredByAnother, state: words,
-            advice: dial.isAnsweredByAnother
-                ? "stop the other node that has a copy of this key; if it is not yours, the key is stolen: move onion-key away for a new address"
-                : "the node has tor publish its address again by itself; if it lasts, run onionbell doctor")
+        let advice = "the node has tor publish its address again by itself; if it lasts, run onionbell doctor"
+        guard !isCutOff else {
+            return ManagementDoor.Check(.selfDial, level: .failing, state: words, advice: advice)
+        }
+        return .proven(
+            .selfDial, words, age(ofEvent: dial.lastSuccessInstant), holds: times.callHolds, advice: advice)
     }
 
     /// The check of the address that clients use; `nil`: they use the node's own.
@@ -87,11 +129,13 @@ package struct OnionHealth {
         } else if let success = front.lastSuccess {
             words = "the address that clients use answered \(age(success)) ago"
         }
-        return ManagementDoor.Check(
-            .front, isWell: !front.isFailing, state: words,
-            advice:
-                "see whether onionbalance runs, and whether its configuration names this node's own address: onionbell key show"
-        )
+        let advice =
+            "see whether onionbalance runs, and whether its configuration names this node's own address: onionbell key show"
+        guard !front.isFailing else {
+            return ManagementDoor.Check(.front, level: .failing, state: words, advice: advice)
+        }
+        return .proven(
+            .front, words, age(ofEvent: front.lastSuccessInstant), holds: times.callHolds * 2, advice: advice)
     }
 
     private var tor: ManagementDoor.Check {
@@ -107,12 +151,31 @@ package struct OnionHealth {
         if !isClockWell {
             words += ", this machine's clock is \(skew.magnitude) s \(skew > 0 ? "ahead" : "behind")"
         }
-        return ManagementDoor.Check(
-            .tor, isWell: isClockWell && figures.isConnected, state: words,
-            advice: isClockWell
-                ? "see whether tor runs: journalctl -u onionbell, or -u onionbell-tor or tor@default where that runs it"
-                : Self.clockAdvice)
+        let advice =
+            "see whether tor runs: journalctl -u onionbell, or -u onionbell-tor or tor@default where that runs it"
+        guard isClockWell, figures.isConnected else {
+            return ManagementDoor.Check(
+                .tor, level: .failing, state: words, advice: isClockWell ? advice : Self.clockAdvice)
+        }
+        guard figures.hasCircuit != false, figures.isNetworkLive != false else {
+            return ManagementDoor.Check(
+                .tor, level: .warning, state: words,
+                advice:
+                    "see whether this machine's network is up, and tor's log: without a circuit nobody reaches the node"
+            )
+        }
+        return .proven(
+            .tor, words, age(ofEvent: figures.lastAnswer), holds: times.heartbeat * 3 + .seconds(30),
+            advice: advice)
     }
 
     private func age(_ time: UnixTime) -> String { "\(max(.zero, now - time).milliseconds / 1000) s" }
+}
+
+extension OnionHealth.Times {
+    init(_ settings: Settings) {
+        self.init(
+            interval: settings.onion.selfDial.interval, call: settings.onion.selfDial.timeout,
+            upload: settings.onion.uploadTimeout, heartbeat: settings.tor.heartbeat)
+    }
 }

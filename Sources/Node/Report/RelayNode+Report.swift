@@ -25,7 +25,8 @@ extension RelayNode {
     var checks: [Check] { checks(of: figures) }
 
     private func checks(of figures: Report) -> [Check] {
-        onionChecks + figures.deliveryChecks + certificateChecks(at: figures.now.milliseconds / 1000)
+        onionChecks(at: figures.monotonicNow) + figures.deliveryChecks
+            + certificateChecks(at: figures.now.milliseconds / 1000)
     }
 
     /// All that is asked of the node's parts but what only somebody who looks wants to know.
@@ -34,6 +35,8 @@ extension RelayNode {
         report.version = programVersion
         report.now = EventLoop.unixTime
         report.monotonicNow = EventLoop.now
+        report.begun = begun
+        report.settings = settingsNews
         report.process = ProcessFigures.read()
         report.loop = loopWatch.figures
         report.outbox = outboxReport
@@ -55,6 +58,7 @@ extension RelayNode {
         var outbox = Report.Outbox()
         outbox.diskAvailable = disk.available
         outbox.diskSilence = disk.silence
+        outbox.diskAnsweredAt = disk.answeredAt
         outbox.waiting = dispatcher.waiting
         outbox.waitingBytes = dispatcher.waitingBytes
         outbox.waitingLimit = dispatcher.limits.waiting
@@ -114,13 +118,9 @@ extension RelayNode {
 
     private func certificateChecks(at now: Int64) -> [Check] {
         certificates.ends.map { app, end in
-            let level: Check.Level =
-                !CertificateAlarm.isWell(end: end, now: now)
-                ? .failing : end - now < CertificateAlarm.warning ? .warning : .ok
-            return Check(
-                .certificate(of: app), level: level,
-                state: CertificateAlarm.state(end: end, now: now),
-                advice: CertificateAlarm.advice(for: app))
+            CertificateAlarm.check(
+                of: app, end: end, now: now, fault: credentials.fault(of: app),
+                shown: ProofAge(of: doors.listeners.provenAt, since: begun, at: EventLoop.now))
         }
     }
 
@@ -190,11 +190,11 @@ extension RelayNode {
 
     // MARK: Tor
 
-    private var onionChecks: [Check] {
+    private func onionChecks(at instant: MonotonicTime) -> [Check] {
         OnionHealth(
             state: presence.state, figures: presence.figures, isCutOff: presence.isCutOff,
-            interval: settings.onion.selfDial.interval,
-            now: EventLoop.unixTime, clockOffset: EventLoop.wallClockOffset,
+            times: .init(settings), begun: begun, instant: instant, now: EventLoop.unixTime,
+            clockOffset: EventLoop.wallClockOffset,
             bridgeFault: presence.state.isPublished ? nil : transports.faults.first
         ).checks
     }

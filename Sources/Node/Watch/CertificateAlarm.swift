@@ -1,3 +1,4 @@
+import Overview
 import Relay
 
 /// The times at which an operator is to hear that a certificate comes to its end: Apple gives those for
@@ -31,9 +32,33 @@ package struct CertificateAlarm: Equatable {
 
     /// Returns the advice about the certificate of an app, or of the doors' own `https`.
     package static func advice(for app: String) -> String {
-        app == "https"
+        app == CheckKind.https
             ? "replace the certificate and key of doors.https by new ones"
             : "make a new one at developer.apple.com (Certificates), export it as .p12 and replace the old file"
+    }
+
+    /// Returns the check of a certificate.
+    ///
+    /// - Parameters:
+    ///   - fault: Why the files as they are now were not taken; `nil`: they were.
+    ///   - shown: The time since the last handshake, where it is the listeners'.
+    static func check(of app: String, end: Int64, now: Int64, fault: String?, shown: ProofAge) -> Check {
+        let words = state(end: end, now: now)
+        guard end - now >= warning else {
+            return Check(
+                .certificate(of: app), level: isWell(end: end, now: now) ? .warning : .failing,
+                state: fault.map { "\(words); a new one was refused: \($0)" } ?? words,
+                advice: advice(for: app))
+        }
+        if let fault {
+            return Check(
+                .certificate(of: app), level: .warning,
+                state: "\(words); the files as they are now were refused: \(fault)",
+                advice:
+                    "put files there that belong together and that the node's user can read: a restart would fail with these; "
+                    + "until then the old ones stay in use")
+        }
+        return .proven(.certificate(of: app), words, shown)
     }
 
     /// Returns in words how long the certificate lasts.

@@ -16,6 +16,7 @@ final class CertificateWatch {
     }
 
     func look() {
+        listeners.proveCertificate()
         let now = EventLoop.unixMilliseconds / 1000
         for (app, end) in ends where alarms[app, default: .init()].takeWarning(end: end, now: now) {
             log.warning(

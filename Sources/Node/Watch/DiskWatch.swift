@@ -9,6 +9,8 @@ final class DiskWatch {
     private let path: String
     /// Bytes left for us; `nil`: not known.
     private(set) var available: Int?
+    /// The time of the last answer; `nil`: there was none yet.
+    private(set) var answeredAt: MonotonicTime?
     /// The time of the question that is not answered yet.
     private var askedAt: MonotonicTime?
     private let timer = Timer()
@@ -39,6 +41,7 @@ final class DiskWatch {
             guard let self, !isStopped else { return }
             self.available = available
             askedAt = nil
+            answeredAt = EventLoop.now
             timer.start(after: DiskWatch.interval)
         }
     }

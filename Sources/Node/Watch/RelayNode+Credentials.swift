@@ -23,8 +23,12 @@ extension RelayNode {
     func rereadPassword() async {
         guard !settings.storage.passwordFile.isEmpty else { return }
         switch await RelayNode.place(settings) {
-        case .success(let place): await store.outbox.use(place)
-        case .failure(let error): log.error("storage.password_rejected", metadata: ["reason": "\(error)"])
+        case .success(let place):
+            settingsNews.note("storage.password_file", refused: nil)
+            await store.outbox.use(place)
+        case .failure(let error):
+            settingsNews.note("storage.password_file", refused: "\(error)")
+            log.error("storage.password_rejected", metadata: ["reason": "\(error)"])
         }
     }
 
@@ -45,8 +49,10 @@ extension RelayNode {
         switch await RelayNode.read(host.settingsFile) {
         case .success(let read): settings = read
         case .failure(let error):
+            settingsNews.note("the settings", refused: "\(error)")
             return log.error("settings.rejected", metadata: ["reason": "\(error)"])
         }
+        settingsNews.note("the settings", refused: nil)
         var taken: Set<String> = []
         if settings.log.level != host.level.value {
             host.level.value = settings.log.level
@@ -78,6 +84,7 @@ extension RelayNode {
     private func tell(_ changed: [String], taken: Set<String>) {
         let waiting = changed.filter { !taken.contains($0) && !takenBefore.contains($0) }
         takenBefore.formUnion(taken)
+        settingsNews.restartDue = waiting
         guard !waiting.isEmpty else {
             log.notice(
                 "settings.reread",

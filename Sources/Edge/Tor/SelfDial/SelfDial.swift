@@ -136,6 +136,7 @@ final class SelfDial {
             return
         }
         hasSocks = route != nil
+        figures.hasNoWay = !hasSocks
         var reply = SelfDialReply(.unreached("tor accepts no SOCKS connections"))
         if let route { reply = await answers(by: route) }
         isCallingOwn = false
@@ -225,6 +226,7 @@ final class SelfDial {
             if seen.failuresInARow >= settings.failures { onFrontSuccess(seen.failuresInARow) }
             seen.failuresInARow = 0
             seen.lastSuccess = EventLoop.unixTime
+            seen.lastSuccessInstant = EventLoop.now
             seen.lastFailure = nil
         case .unreached(let words), .unanswered(let words):
             seen.failuresInARow += 1
@@ -289,6 +291,7 @@ final class SelfDial {
             failedSince = []
             figures.failingSince = nil
             figures.lastSuccess = EventLoop.unixTime
+            figures.lastSuccessInstant = EventLoop.now
             figures.lastDuration = duration
             onSuccess(before)
         case .another:

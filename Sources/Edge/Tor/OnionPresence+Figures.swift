@@ -1,0 +1,18 @@
+import Reactor
+
+/// The figures, as tor's answers and its circuits change them.
+extension OnionPresence {
+    func take(_ pulse: TorPulse) {
+        counted.take(pulse)
+        counted.lastAnswer = EventLoop.now
+        if pulse.hasCircuit, circuits.introductionPoints > 0 { counted.lastSign = EventLoop.now }
+    }
+
+    func take(_ circuit: CircuitEvent) {
+        guard circuits.take(circuit, of: address?.serviceID, isNeighbour: form.hasNeighbour),
+            !watch.selfDial.isCalling(at: .now)
+        else { return }
+        counted.lastClient = EventLoop.unixTime
+        counted.lastClientInstant = EventLoop.now
+    }
+}
