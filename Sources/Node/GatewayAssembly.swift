@@ -103,13 +103,8 @@ package enum GatewayAssembly {
                 faults.append(error)
             }
         }
-        for (key, path) in [
-            ("tor.torrc", settings.tor.torrc), ("tor.password_file", settings.tor.passwordFile),
-            ("storage.password_file", settings.storage.passwordFile),
-            ("doors.gorush.secret_file", settings.gorush.secretFile),
-        ]
-        where !path.isEmpty && !closed.contains(path) && access(path, R_OK) != 0 {
-            faults.append(SettingsFault(key: key, problem: SystemError("open \(path)").description))
+        for (key, path) in settings.plainFiles where !closed.contains(path) && access(path, R_OK) != 0 {
+            faults.append(SettingsFault(key: key, problem: SystemError("open \(path)").wordsOfCredential))
         }
         return faults + settings.storage.faults
     }
@@ -173,6 +168,6 @@ func readCredential(
     do throws(SystemError) {
         return try file(path)
     } catch {
-        throw SettingsFault(key: key, problem: error.description)
+        throw SettingsFault(key: key, problem: error.wordsOfCredential)
     }
 }

@@ -82,6 +82,43 @@ import Wire
         #expect(result.errors.contains("missing.p8"))
     }
 
+    /// A check is made as who will run: here the owner of the state directory, whom root has locked out of a file.
+    @Test(.enabled(if: geteuid() == 0), arguments: ["key", "settings", "state", "nothing"])
+    func checkConfigAsRootChecksForTheNodesUser(locked: String) throws {
+        // Into a person's own temporary folder no other user may look.
+        let (directory, nobody) = ("/tmp/onionbell-user-\(UInt32.random(in: 0 ... .max))", uid_t(65_534))
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let (state, key) = (directory + "/state", directory + "/AuthKey.p8")
+        try FileManager.default.createDirectory(atPath: state, withIntermediateDirectories: false)
+        try Data(try LabCredentials().providerKeyPEM()).write(to: URL(filePath: key))
+        let path = try file(
+            """
+            state_directory: state
+            onion: {socket_directory: state}
+            apps:
+              - {name: a, gateway: apns, topic: t, key_file: AuthKey.p8, key_id: ABC123DEFG, team_id: DEF123GHIJ}
+            """, in: directory)
+        chmod(directory, 0o755)
+        for (name, mode) in [(key, 0o644), (path, 0o644), (state, 0o700)] as [(String, mode_t)] {
+            chmod(name, mode)
+        }
+        #expect(chown(state, nobody, nobody) == 0)
+        switch locked {
+        case "key": chmod(key, 0o600)
+        case "settings": chmod(path, 0o600)
+        case "state": chmod(state, 0o500)
+        default: break
+        }
+        let result = try run([program, "check-config", "--config", path])
+        #expect(result.status == (locked == "nothing" ? 0 : 78), "\(result.errors)")
+        let words = [
+            "key": "apps[0]: ", "settings": "can't read \(path)", "state": "can't write into \(state)",
+            "nothing": "",
+        ]
+        #expect(result.errors.contains(words[locked] ?? "?") || locked == "nothing", "\(result.errors)")
+    }
+
     @Test func aTakenPortIsSaidWithItsKeyAndExits69() async throws {
         let listener = try await Listener(on: .host("127.0.0.1", port: 0)) { _ in }
         let directory = try directory()

@@ -1,5 +1,6 @@
 import Crypto
 import Encodings
+import Glibc
 import Logging
 import Outbound
 import Reactor
@@ -194,7 +195,16 @@ func read(_ path: String, key: String, by file: FileReader) throws(CredentialFau
     do throws(SystemError) {
         return try file(path)
     } catch {
-        throw CredentialFault(key: key, problem: error.description)
+        throw CredentialFault(key: key, problem: error.wordsOfCredential)
+    }
+}
+
+extension SystemError {
+    /// The words about a file of credentials that can't be read, with what to do where the node's user may not.
+    package var wordsOfCredential: String {
+        guard code == EACCES else { return description }
+        return
+            "\(description): the node's user has to be able to read it (chgrp onionbell and chmod 0640, the file that root has made)"
     }
 }
 

@@ -145,7 +145,7 @@ package struct WebPushApp: ConfiguredApp {
             bytes = try file(keyFile)
         } catch {
             guard error.code == ENOENT else {
-                throw CredentialFault(key: "", problem: error.description)
+                throw CredentialFault(key: "", problem: error.wordsOfCredential)
             }
             bytes = nil
         }

@@ -10,7 +10,8 @@ struct CheckConfigCommand: AsyncParsableCommand {
         abstract: "Check the configuration and the files that it names, and report all errors.",
         discussion: """
             It reads them by itself, so that it works before there is a node. The console's settings are checked in the same \
-            way; that tor takes its torrc is checked here only.
+            way; that tor takes its torrc is checked here only. Run as root, it also checks that the user as whom the node \
+            runs can read them and can write into the state directory.
 
             With --json an array of errors on standard output: key, line (null if a key is missing or comes from the \
             environment), problem.
@@ -34,7 +35,11 @@ struct CheckConfigCommand: AsyncParsableCommand {
             throw failure(error)
         }
         let check = await SettingsCheck(of: settings)
-        let faults = check.faults + [await TorrcCheck.fault(in: settings)].compactMap(\.self)
+        let node = try? StateDirectory.runningNode(in: settings.stateDirectory)
+        let user = NodeUser.find(for: settings, node: node, unit: await NodeUnit.find(for: config.config))
+        let faults =
+            check.faults + user.faults(in: settings, file: config.config)
+            + [await TorrcCheck.fault(in: settings)].compactMap(\.self)
         guard faults.isEmpty else { throw failure(SettingsError(file: config.config, faults: faults)) }
         guard !json else { return printLine("[]") }
         printLine("\(config.config): no errors")

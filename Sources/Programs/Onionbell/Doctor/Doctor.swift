@@ -53,7 +53,7 @@ final class Doctor {
         tell(.pass("configuration", "\(file) has no errors"))
         node = try? StateDirectory.runningNode(in: settings.stateDirectory)
         unit = await NodeUnit.find(for: file)
-        user = nodeUser
+        user = NodeUser.find(for: settings, node: node, unit: unit)
         closed = settings.closedCredentials
         checkCredentialFiles()
         checkPermissions()
@@ -93,7 +93,7 @@ final class Doctor {
                 tell(
                     .warn(
                         "credentials", "\(app.name) has none, so notifications for it are refused",
-                        "name its files in \(file), or remove the app; the phone apps that Bisq publishes need none: onionbell init --bisq --force"
+                        "name its files in \(file), or remove the app; the phone apps that Bisq publishes need none: onionbell init --bisq --config bisq.yaml writes them into a file of that name, to be copied from there"
                     ))
             } else if let doubt = app.settings.doubt {
                 tell(.warn("credentials", "\(app.name): \(doubt.words)", doubt.advice))
@@ -121,7 +121,8 @@ final class Doctor {
         for fault in faults {
             tell(.fail("permissions", fault, "remove the permissions of others: chmod o-rwx"))
         }
-        for secret in secrets where !canNodeRead(secret) {
+        for (_, secret) in settings.filesOfNode
+        where access(secret, F_OK) == 0 && !closed.contains(secret) && !user.may(R_OK, secret) {
             faults.append(secret)
             tell(
                 .fail(
@@ -130,24 +131,6 @@ final class Doctor {
                 ))
         }
         if faults.isEmpty { tell(.pass("permissions", "only the owner can read secrets")) }
-    }
-
-    /// The process's, the unit's, or whose the state directory is.
-    private var nodeUser: NodeUser {
-        if let user = node?.processID.flatMap({ NodeUser(process: $0) }) { return user }
-        if let user = unit.flatMap({ NodeUser(unit: $0.properties) }) { return user }
-        guard geteuid() == 0, let state = FileFacts(settings.stateDirectory) else { return .current }
-        return NodeUser(state.owner)
-    }
-
-    private func canNodeRead(_ path: String) -> Bool {
-        guard user != .current else { return access(path, R_OK) == 0 }
-        // What lies there comes to the node by systemd.
-        if path.split(separator: "/").dropLast().last.map(String.init) == SettingsReader.credentialsDirectory
-        {
-            return true
-        }
-        return FileFacts(path)?.isReadable(by: user) ?? false
     }
 
     private func checkDisk() {
@@ -247,17 +230,30 @@ final class Doctor {
                     "if this lasts longer than a minute, restart it: systemctl restart onionbell"))
         }
         var isWell = true
-        for (name, check) in checks.sorted(by: { $0.key < $1.key }) where check["ok"]?.bool != true {
+        var unknown: [String] = []
+        for (name, check) in checks.sorted(by: { $0.key < $1.key }) where check["level"]?.string != "ok" {
+            // What is shown by an event has to be waited for.
+            if hasJustStarted, check["ok"]?.bool == true {
+                unknown.append(name)
+                continue
+            }
             isWell = false
             let words = "\(name): \(check["state"]?.string ?? "not well")"
             let advice =
                 check["advice"]?.string ?? "see WhenThingsBreak.md for \(name), and the lines below"
             // The address takes its time after a start.
             tell(
-                name == "onion" && hasJustStarted
+                name == "onion" && hasJustStarted || check["ok"]?.bool == true
                     ? .warn("node", words, advice) : .fail("node", words, advice))
         }
-        if isWell { tell(.pass("node", "the node runs and is healthy (\(checks.count) checks)")) }
+        guard isWell else { return }
+        tell(
+            .pass(
+                "node",
+                unknown.isEmpty
+                    ? "the node runs and is healthy (\(checks.count) checks)"
+                    : "the node has just been started; not well or not known yet: \(unknown.joined(separator: ", "))"
+            ))
     }
 
     private var hasJustStarted: Bool {

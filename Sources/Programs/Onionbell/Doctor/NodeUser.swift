@@ -67,57 +67,92 @@ struct NodeUser: Equatable {
     }
 }
 
-/// The node's unit, where systemd runs and the configuration is the unit's.
-struct NodeUnit {
-    /// The properties that `systemctl show` tells.
-    let properties: [String: String]
-    /// The last line that it wrote before it ended with a failure.
-    var lastError: String?
+// MARK: What it may do
 
-    static let isSystemdRunning = access("/run/systemd/system", F_OK) == 0
+extension NodeUser {
+    /// Finds the user as whom the node runs, or will run: the running process's, the unit's, or whose the state directory is.
+    static func find(for settings: Settings, node: StateDirectory.Running?, unit: NodeUnit?) -> NodeUser {
+        if let user = node?.processID.flatMap({ NodeUser(process: $0) }) { return user }
+        if let user = unit.flatMap({ NodeUser(unit: $0.properties) }) { return user }
+        guard geteuid() == 0, let state = FileFacts(settings.stateDirectory) else { return .current }
+        return NodeUser(state.owner)
+    }
 
-    @EventLoop
-    static func find(for file: String) async -> NodeUnit? {
-        guard isSystemdRunning, file == Settings.standardFile,
-            let lines = try? await Tool([
-                "systemctl", "show", "onionbell.service", "--property",
-                "LoadState,ActiveState,SubState,NRestarts,User,Group,SupplementaryGroups",
-            ]).finish()
-        else { return nil }
-        var unit = NodeUnit(properties: properties(of: lines))
-        guard unit.properties["LoadState"] == "loaded" else { return nil }
-        if unit.isFailing {
-            let journal = try? await Tool([
-                "journalctl", "--unit", "onionbell.service", "--priority", "err", "--lines", "1", "--output",
-                "cat",
-                "--no-pager", "_COMM=onionbelld",
-            ]).finish()
-            unit.lastError = journal?.last
+    /// Returns the faults of files and of the state directory that a start as this user would find.
+    func faults(in settings: Settings, file: String) -> [SettingsFault] {
+        // What this process can't read, it has said before.
+        let files = self == .current ? [] : [("", file)] + settings.filesOfNode
+        var faults = files.filter { access($0.path, F_OK) == 0 && !may(R_OK, $0.path) }.map { key, path in
+            SettingsFault(
+                key: key,
+                problem:
+                    "\(name) can't read \(path): chgrp it to a group of that user and chmod 0640, and let that user into the folders above it"
+            )
         }
-        return unit
-    }
-
-    static func properties(of lines: [String]) -> [String: String] {
-        Dictionary(
-            lines.compactMap { line in
-                line.firstIndex(of: "=").map { (String(line[..<$0]), String(line[line.index(after: $0)...])) }
-            }, uniquingKeysWith: { $1 })
-    }
-
-    /// Whether the unit ends again and again, or has given up.
-    var isFailing: Bool {
-        properties["ActiveState"] == "failed" || properties["SubState"] == "auto-restart"
-    }
-
-    var finding: Finding? {
-        guard isFailing else { return nil }
-        let count = properties["NRestarts"].flatMap { Int($0) } ?? 0
-        let words = "the node ends at each start (restarted \(count) times)"
-        guard let lastError else {
-            // Not every user may read the journal.
-            return .fail("node", words, "see why: sudo journalctl -u onionbell")
+        let state = settings.stateDirectory
+        if access(state, F_OK) == 0, !may(W_OK | X_OK, state) {
+            faults.append(
+                SettingsFault(
+                    key: "state_directory",
+                    problem: errno == EROFS
+                        ? "the file system of \(state) is read-only: mount it for writing, or name another directory"
+                        : "\(name) can't write into \(state): make it that user's (chown), for the node runs as that user"
+                ))
         }
-        return .fail(
-            "node", "\(words): \(lastError)", "do what that line says; all of them: journalctl -u onionbell")
+        return faults
+    }
+
+    /// Whether this user may do something with a file. Root tries it as the user; where nobody can try, the file's mode says it.
+    /// Leaves the reason in `errno`.
+    func may(_ right: CInt, _ path: String) -> Bool {
+        guard self != .current else { return access(path, right) == 0 }
+        guard geteuid() == 0 else {
+            errno = EACCES
+            guard let facts = FileFacts(path) else { return false }
+            return (right & R_OK == 0 || facts.isReadable(by: self))
+                && (right & W_OK == 0 || facts.isWritable(by: self))
+        }
+        guard let before = try? Ids.take(of: self) else { return false }
+        let isAllowed = faccessat(AT_FDCWD, path, right, AT_EACCESS) == 0
+        let reason = errno
+        before.takeBack()
+        errno = reason
+        return isAllowed
+    }
+
+    /// The name of the user, or its number.
+    var name: String {
+        getpwuid(id).map { "the node's user \(String(cString: $0.pointee.pw_name))" }
+            ?? "the node's user \(id)"
+    }
+}
+
+/// The effective ids of this process, before it went on as another user for a moment.
+private struct Ids {
+    private let group = getegid()
+    private let groups: [gid_t]
+
+    /// Goes on with the ids of a user.
+    static func take(of user: NodeUser) throws(SystemError) -> Ids {
+        var groups = [gid_t](repeating: 0, count: 1024)
+        let count = getgroups(CInt(groups.count), &groups)
+        let before = Ids(groups: Array(groups.prefix(Int(max(0, count)))))
+        let wanted = Array(user.groups)
+        guard setgroups(wanted.count, wanted) == 0, setegid(wanted.first ?? before.group) == 0,
+            seteuid(user.id) == 0
+        else {
+            let error = SystemError("go on as another user")
+            before.takeBack()
+            throw error
+        }
+        return before
+    }
+
+    private init(groups: [gid_t]) { self.groups = groups }
+
+    func takeBack() {
+        guard seteuid(0) == 0, setegid(group) == 0, setgroups(groups.count, groups) == 0 else {
+            preconditionFailure("root can't be root again")
+        }
     }
 }
