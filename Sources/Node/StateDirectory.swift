@@ -253,7 +253,8 @@ package struct StateDirectory: ~Copyable {
                 key.count == 32
             else {
                 throw NodeError.configuration(
-                    "\(file) is not a key of 64 hex digits: restore it, or delete it and lose \(loss)")
+                    "\(file) is not a key of 64 hex digits: restore it, or move it into another folder and lose \(loss)"
+                )
             }
             return Secret(key)
         } catch let error as NodeError {

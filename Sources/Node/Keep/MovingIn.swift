@@ -68,11 +68,13 @@ enum MovingIn {
             try PrivateFile.remove(file)
             return Moved(address: backup.address, conflicts: conflicts.count)
         } catch let error as NodeBackup.Fault {
-            throw .unavailable("\(file): \(error.refusal). Delete it to start without")
+            throw .unavailable("\(file): \(error.refusal). Move it into another folder to start without")
         } catch let error as NodeError {
             throw error
         } catch {
-            throw .unavailable("the backup can't be moved in: \(error). Or delete \(file) to start without")
+            throw .unavailable(
+                "the backup can't be moved in: \(error). Or move \(file) into another folder to start without"
+            )
         }
     }
 

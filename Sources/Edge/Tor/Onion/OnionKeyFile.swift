@@ -112,11 +112,11 @@ package enum OnionKeyFileError: Error, Equatable, Sendable, CustomStringConverti
         switch self {
         case .system(let error): "the onion key: \(error)"
         case .exists(let path):
-            "\(path) already contains an onion key: move it away first, or replace it with --force"
+            "\(path) already contains an onion key: move it into another folder first; --force keeps it under another name"
         case .notPrivate(let path, let mode):
             "\(path) can be read by others (mode 0\(String(mode, radix: 8))); make it private: chmod 600 \(path)"
         case .malformed(let path):
-            "\(path) is not an onion key file, or is damaged; restore a copy, or move it away to get a new address"
+            "\(path) is not an onion key file, or is damaged; restore a copy. To get a new address, move it into another folder"
         }
     }
 }
