@@ -3,6 +3,7 @@
 import { call, Refused } from "./calls.js";
 import { element, icon } from "./dom.js";
 import { listen, stopListening } from "./events.js";
+import { watch, whenBack } from "./presence.js";
 import { accessScreen } from "./screens/access.js";
 import { keepScreen } from "./screens/keep.js";
 import { loginScreen } from "./screens/login.js";
@@ -25,6 +26,8 @@ const route = () => location.hash.replace(/^#\/?/, "");
 
 let shown = null;
 let drawing = 0;
+/** Whether the screen that was asked for stands there: else it is drawn when the node is back. */
+let isDrawn = false;
 
 /** What has changed while a screen asks for what it shows: its answers may be older. */
 const missed = new Set();
@@ -32,19 +35,24 @@ const missed = new Set();
 /** Draws the screen of the address. A screen is an object with a title and nodes, and may have `live`: called with what has changed. */
 async function show() {
     const turn = ++drawing;
+    isDrawn = false;
     missed.clear();
     const name = Object.hasOwn(screens, route()) ? route() : "";
     let screen;
+    let isWhole = true;
     try {
         screen = state.hasEntered ? await screens[name]({ show }) : loginScreen({ show });
     } catch (error) {
         if (!(error instanceof Refused)) throw error;
+        isWhole = error.status !== 0;
         screen = error.status === 401 ? loginScreen({ show }) : {
             title: state.words("app_name"), nodes: [element("p", { class: "fault", role: "alert" }, error.message)],
         };
     }
     if (turn !== drawing) return;
+    isDrawn = isWhole;
     draw(screen, state.hasEntered ? name : null);
+    drawDue();
     for (const kind of missed) redrawn(kind);
 }
 
@@ -78,12 +86,44 @@ function drawTabs(name) {
             element("span", { class: "sign" }, icon(sign)), words(`tab_${route || "start"}`))));
 }
 
+/** Says on every screen that a restart is due: until then fields show what does not hold yet. */
+async function drawDue() {
+    const line = document.getElementById("due");
+    const isSettings = route() === "settings";
+    let keys = [];
+    try {
+        if (state.hasEntered) keys = (await call("GET", "state")).restart_due;
+    } catch (error) {
+        if (!(error instanceof Refused)) throw error;
+        return;
+    }
+    line.hidden = keys.length === 0;
+    line.replaceChildren(...keys.length === 0 ? [] : [
+        state.words("restart_due", { keys: keys.join(", ") }), " ",
+        isSettings ? "" : element("a", { href: "#/settings" }, state.words("restart_due_where"))]);
+}
+
+/** The node answers again: what could not be drawn is drawn, and what stands there is asked for anew. */
+whenBack(() => {
+    if (state.hasEntered === null) {
+        state.loginFault = "";
+        return start();
+    }
+    if (!isDrawn) return show();
+    changed("state");
+    drawDue();
+    stopListening();
+    follow();
+});
+
 /** What the screen draws anew while it is looked at. */
 let current = null;
 
-/** Listens while somebody looks at something that changes. */
+/** Listens while somebody looks. */
 function follow() {
-    if (document.hidden || !current || !state.hasEntered) return stopListening();
+    const isWatched = !document.hidden && state.hasEntered === true;
+    watch(isWatched);
+    if (!isWatched) return stopListening();
     listen(changed, async () => {
         await changed("state");
         follow();
@@ -142,7 +182,7 @@ async function start() {
             state.hasEntered = true;
         } catch (error) {
             if (!(error instanceof Refused)) throw error;
-            state.hasEntered = false;
+            if (error.status !== 0) state.hasEntered = false;
             if (error.status !== 401) state.loginFault = error.message;
         }
     }
@@ -153,5 +193,8 @@ addEventListener("hashchange", async () => {
     await takeLink();
     show();
 });
+
+/** A change was written that may need a restart. */
+addEventListener("settings", drawDue);
 
 start();

@@ -1,5 +1,6 @@
 /* What the page asks of the node. */
 
+import { doubt, hasAnswered } from "./presence.js";
 import { state } from "./state.js";
 
 /** Codes that have words here; the others are told in the node's own. */
@@ -49,8 +50,10 @@ async function asked(method, path, body, read) {
         });
         value = await (answer.ok ? read : valueOf)(answer);
     } catch {
+        if (!state.isRestarting) doubt();
         throw new Refused(0, "no_answer");
     }
+    hasAnswered();
     if (answer.status === 401) state.hasEntered = false;
     if (!answer.ok) {
         throw new Refused(answer.status, value?.code, value?.message, Number(answer.headers.get("Retry-After")) || 0);

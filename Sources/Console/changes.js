@@ -22,15 +22,21 @@ export async function restart(place, canRestart, show) {
     if (!canRestart) return place.append(element("p", {}, words("restart_by_hand")));
     const act = button(words("restart_action"), async () => {
         act.disabled = true;
+        state.isRestarting = true;
         try {
             await call("POST", "restart");
         } catch (error) {
             if (!(error instanceof Refused)) throw error;
-            if (error.status !== 0) return place.append(element("p", { class: "fault", role: "alert" }, error.message));
+            if (error.status !== 0) {
+                state.isRestarting = false;
+                return place.append(element("p", { class: "fault", role: "alert" }, error.message));
+            }
         }
         place.replaceChildren(element("p", { class: "state" },
             element("span", { class: "pulse", "aria-hidden": "true" }), words("restart_waiting")));
-        if (await hasReturned()) return show();
+        const isBack = await hasReturned();
+        state.isRestarting = false;
+        if (isBack) return show();
         place.replaceChildren(element("p", { class: "fault", role: "alert" }, words("restart_lost")));
     }, { class: "primary" });
     place.append(element("p", {}, words("restart_text")), act);

@@ -9,6 +9,8 @@ export const state = {
     words: wordsIn(language),
     /** null: not asked yet. */
     hasEntered: null,
+    /** Whether the node was asked to restart: its silence is awaited. */
+    isRestarting: false,
     /** The node's state; null: not known. */
     node: null,
     /** The pairing token of the phone that was added last, to ring it with a text that it can open. Never kept. */

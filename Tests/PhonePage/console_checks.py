@@ -36,14 +36,22 @@ class World:
         self.log = self.directory / "log"
         self.port = free_port()
         self.configure(self.port)
-        with self.log.open("wb") as output:
-            self.node = subprocess.Popen(
-                [program, "--config", self.config], stdout=output, stderr=output, stdin=subprocess.DEVNULL
-            )
-        until(lambda: "node.started" in self.log.read_text(), "the node")
+        self.program = program
+        self.begin()
         self.link_file = self.directory / "state/console-link"
         self.origin = f"http://127.0.0.1:{self.port}"
         self.browser = Chromium()
+
+    def begin(self):
+        with self.log.open("wb") as output:
+            self.node = subprocess.Popen(
+                [self.program, "--config", self.config], stdout=output, stderr=output, stdin=subprocess.DEVNULL
+            )
+        until(lambda: "node.started" in self.log.read_text(), "the node")
+
+    def end(self):
+        self.node.send_signal(signal.SIGTERM)
+        self.node.wait(hung)
 
     def configure(self, port):
         self.config.write_text(f"""
@@ -387,6 +395,73 @@ def an_answer_that_breaks_off_ends_nothing(world):
         until(lambda: page.run("return !document.querySelector('#copy [type=submit]').disabled"), "the form to be there again")
 
 
+def banner(page):
+    """What stands above every screen when the node does not answer; None: nothing."""
+    return page.run(
+        "const line = document.getElementById('presence'); return line.checkVisibility() ? line.textContent : null"
+    )
+
+
+def a_page_over_a_node_that_hangs_says_so_on_every_screen_and_comes_back(world):
+    """The system still takes connections, and nobody answers."""
+    with world.page(world.link()) as page:
+        page.go("#/now")
+        page.says("Running for")
+        equal(banner(page), None)
+        world.node.send_signal(signal.SIGSTOP)
+        try:
+            until(lambda: (banner(page) or "").startswith("No answer since "), "the page to doubt")
+            equal(page.run("return document.querySelector('.verdict')?.checkVisibility() ?? false"), False)
+            for fragment in fragments:
+                page.run("location.hash = given[0]", fragment)
+                assert banner(page), fragment
+        finally:
+            world.node.send_signal(signal.SIGCONT)
+        until(lambda: banner(page) is None, "the page to hear the node")
+        page.says("Access")
+        page.go("#/now")
+        page.says("Running for")
+        equal(page.run("return document.querySelector('.verdict').checkVisibility()"), True)
+
+
+def a_page_over_a_node_that_is_gone_says_so_and_comes_back(world):
+    with world.page(world.link()) as page:
+        page.go("#/phones")
+        page.says("Add")
+        world.end()
+        until(lambda: (banner(page) or "").startswith("No answer since "), "the page to doubt")
+        page.run("location.hash = '#/now'")
+        page.says("The node does not answer.")
+        world.begin()
+        until(lambda: banner(page) is None, "the page to hear the node")
+        until(lambda: "The node does not answer." not in page.text(), "the screen to come back")
+        until(lambda: "Running for" in page.text() or "Your node" in page.text(), "the screen to be drawn")
+
+
+def a_due_restart_is_said_on_every_screen_and_a_second_change_is_taken(world):
+    with world.page(world.link()) as page:
+        page.go("#/settings")
+        for value in ["160", "161"]:
+            page.run(
+                """const text = document.querySelector('#text');
+                text.value = text.value.replace(/\\nlimits: .*\\n/, "\\n") + `limits: {token_burst: ${given[0]}}\\n`;
+                document.querySelector('details').open = true;
+                text.closest('form').requestSubmit();""",
+                value,
+            )
+            difference = "return document.querySelector('#difference')?.textContent ?? ''"
+            until(lambda: f"token_burst: {value}" in page.run(difference), "the difference")
+            page.tap("Take it over")
+            page.says("The settings are written.")
+            assert "Somebody else" not in page.text()
+        for fragment in fragments:
+            page.go(fragment)
+            until(lambda: "A restart is due" in page.text() and "limits.token_burst" in page.text(), fragment)
+        world.end()
+        world.begin()
+        until(lambda: "A restart is due" not in page.text(), "the line to go")
+
+
 def a_widgets_token_is_shown_once_and_revoked(world):
     with world.page(world.link()) as page:
         page.go("#/access")
@@ -423,5 +498,8 @@ checks = [
     nothing_of_the_console_is_cut_on_a_small_phone_in_any_language,
     every_language_has_the_same_words,
     the_console_asks_nobody_but_the_node,
+    a_page_over_a_node_that_hangs_says_so_on_every_screen_and_comes_back,
+    a_page_over_a_node_that_is_gone_says_so_and_comes_back,
+    a_due_restart_is_said_on_every_screen_and_a_second_change_is_taken,
     the_passphrase_lets_in_and_leaving_ends_it,
 ]

@@ -8,8 +8,11 @@ import { eventsOf, reaching, waitingOf } from "./waiting.js";
 /** Seconds in which a tor that is not there yet is no fault. */
 const starting = 180;
 
+/** Of which nothing is known before tor has its first circuit. */
+const ofTor = new Set(["self_dial", "front", "tor"]);
+
 const isStarting = (node) => node.uptime < starting
-    && node.checks.every(({ name, level }) => name === "onion" || level === "ok");
+    && node.checks.every(({ name, level }) => name === "onion" || level === "ok" || level === "warning" && ofTor.has(name));
 
 export async function nowScreen() {
     const { words } = state;
@@ -60,9 +63,17 @@ function content(node, redraw) {
         element("section", {}, element("h2", {}, words("now_gateways")), element("dl", { class: "group" },
             node.gateways.map((gateway) => fact(`${gateway.app}${gateway.environment === "production" ? "" : ` (${gateway.environment})`}`,
                 gateway.blocked ?? (gateway.has_credentials
-                    ? words("now_gateway", { waiting: gateway.waiting, delivered: gateway.delivered })
+                    ? ringsOf(gateway)
                     : words("now_gateway_off")))))),
     ].filter(Boolean);
+}
+
+/** No count since the start: beside those of 24 hours it would say something else. */
+function ringsOf({ waiting, since_last_delivery: age = null }) {
+    const { words } = state;
+    if (age === null) return words("now_gateway", { waiting });
+    const time = new Intl.DateTimeFormat(state.language, { dateStyle: "short", timeStyle: "short" });
+    return words("now_gateway_last", { waiting, time: time.format(Date.now() - age * 1000) });
 }
 
 function spanOf(seconds) {

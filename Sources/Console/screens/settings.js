@@ -12,25 +12,34 @@ export async function settingsScreen({ show }) {
     const { words } = state;
     const settings = await call("GET", "settings");
     const result = element("div", { id: "result", role: "status" });
-    const inputs = settings.fields.map((one) => [one, inputOf(one)]);
+    const inputs = settings.fields.map((one) => [one.key, inputOf(one)]);
+    /** What the file says now, also after a change that this page has made. */
+    const present = (key) => settings.fields.find((one) => one.key === key);
     const text = element("textarea", {
         id: "text", rows: 18, spellcheck: "false", autocapitalize: "off", autocomplete: "off", wrap: "off",
     });
     text.value = settings.text;
+    settings.onchange = () => {
+        text.value = settings.text;
+        for (const [key, input] of inputs) input.value = present(key).value ?? present(key).usual;
+    };
     const look = (wanted) => told(async () => {
         const checked = await call("POST", "settings/check", wanted);
         result.replaceChildren(...changed(checked, settings, result, show));
         result.scrollIntoView({ block: "nearest" });
     });
+    const due = settings.restart_due.length === 0 ? null : element("section", { class: "card", id: "restart" });
+    if (due) restart(due, settings.restarts, show);
     return {
         title: words("settings_title"),
         nodes: [
             element("p", { class: "soft" }, words("settings_file"), " ", element("code", {}, settings.file)),
             settings.writable ? null : element("p", { class: "card banner" }, words("settings_closed")),
+            due,
             element("section", { class: "card" },
-                form(inputs.map(([one, input]) => field(words(`set_${one.key.replaceAll(".", "_")}`), input)), words("settings_look"), () => {
-                    const changes = Object.fromEntries(inputs.filter(([one, input]) => input.value !== (one.value ?? one.usual))
-                        .map(([one, input]) => [one.key, input.value.trim()]));
+                form(inputs.map(([key, input]) => field(words(`set_${key.replaceAll(".", "_")}`), input)), words("settings_look"), () => {
+                    const changes = Object.fromEntries(inputs.filter(([key, input]) => input.value !== (present(key).value ?? present(key).usual))
+                        .map(([key, input]) => [key, input.value.trim()]));
                     return look({ changes });
                 })),
             element("details", { class: "card" }, element("summary", {}, words("settings_text"), icon("forward")),
@@ -66,9 +75,13 @@ export function changed(checked, settings, result, show) {
         fault.textContent = "";
         try {
             const done = await call("PUT", "settings", { version: settings.version, text: checked.text });
+            // The next change of this page is one of what it has just written.
+            Object.assign(settings, await call("GET", "settings"));
+            settings.onchange?.();
             result.replaceChildren(element("p", { class: "state is-good" }, words("settings_taken")));
             if (done.needs_restart.length === 0) return show();
             await restart(result, done.restarts, show);
+            dispatchEvent(new Event("settings"));
         } catch (error) {
             if (!(error instanceof Refused)) throw error;
             fault.replaceChildren(error.message,

@@ -48,6 +48,9 @@ extension NodeCalls {
             json: [
                 "file": .string(file), "version": .string(NodeCalls.version(of: text)), "text": .string(text),
                 "writable": .bool(isOpen), "fields": .array(fields), "targets": .array(targets),
+                "restart_due": .array(
+                    node.settingsNews.restartDue.prefix(NodeCalls.mostKeys).map { .string($0) }),
+                "restarts": .bool(node.host.isSupervised),
             ])
     }
 

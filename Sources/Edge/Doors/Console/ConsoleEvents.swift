@@ -4,8 +4,9 @@ import Reactor
 /// Changes at the node, which the console's pages hear of when they happen (server-sent events).
 ///
 /// A page hears that something of a kind has changed, and asks for it by a call. So nothing of the node is in a stream, and
-/// each holds no more than the kinds that it has not sent yet: changes that follow each other are one event. While no page
-/// listens nothing is done.
+/// each holds no more than the kinds that it has not sent yet: changes that follow each other are one event. Every three
+/// seconds it says that the node lives, so that no page stands green over a node that is gone. While no page listens nothing
+/// is done.
 @EventLoop
 package final class ConsoleEvents {
     /// The parts that a page may have to draw anew.
@@ -33,6 +34,7 @@ package final class ConsoleEvents {
     private let places = Places(ConsoleEvents.mostStreams, room: BufferRoom())
     private var unreported: Kinds = []
     private let timer = Timer()
+    private let pulse = Timer()
 
     /// The most streams of all sessions together.
     package static let mostStreams = 64
@@ -40,9 +42,12 @@ package final class ConsoleEvents {
     package static let mostOfSession = 4
     /// The time within which changes are one event.
     private static let gathering: Duration = .milliseconds(300)
+    /// The time between two signs of life. A page doubts after two of them that it has not heard.
+    private static let heartbeat: Duration = .seconds(3)
 
     package init() {
         timer.action = { [unowned self] in tell() }
+        pulse.action = { [unowned self] in beat() }
     }
 
     package var count: Int { streams.count }
@@ -60,6 +65,11 @@ package final class ConsoleEvents {
         for stream in streams { stream.tell(kinds) }
     }
 
+    private func beat() {
+        for stream in streams { stream.beat() }
+        if !streams.isEmpty { pulse.start(after: Self.heartbeat) }
+    }
+
     /// Opens a stream of events.
     ///
     /// - Parameters:
@@ -74,6 +84,7 @@ package final class ConsoleEvents {
         live.client = stream
         guard live.begin(200, at: places, silence: nil, head: Self.head) else { return }
         if streams.count == 1 { onWatched?(true) }
+        if !pulse.isRunning { pulse.start(after: Self.heartbeat) }
         // Whatever has changed since its page asked.
         stream.tell(.all)
     }
@@ -83,6 +94,7 @@ package final class ConsoleEvents {
         streams.remove(at: index)
         guard streams.isEmpty else { return }
         timer.stop()
+        pulse.stop()
         unreported = []
         onWatched?(false)
     }
@@ -123,12 +135,23 @@ final class ConsoleStream: LiveClient {
         gotRoom()
     }
 
+    /// Tells a page that the node lives. A page that takes nothing is told nothing.
+    func beat() {
+        guard !live.isHeldBack else { return }
+        guard isGood() else { return end() }
+        send("event: alive\ndata: {}\n\n")
+    }
+
     func gotRoom() {
         guard !unreported.isEmpty, !live.isHeldBack else { return }
         guard isGood() else { return end() }
         let text = ConsoleEvents.Kinds.words.filter { unreported.contains($0.kind) }
             .map { "event: \($0.word)\ndata: {}\n\n" }.joined()
         unreported = []
+        send(text)
+    }
+
+    private func send(_ text: String) {
         var chunk: [UInt8] = []
         chunk.append(chunk: Array(text.utf8))
         live.send(chunk)
