@@ -149,7 +149,8 @@ struct ConfigurationTarget {
         do {
             settings = try Settings(yaml: text, file: path, directory: directory)
         } catch {
-            throw .unusable("\(error)")
+            // Nothing was written that had these lines.
+            throw .unusable("\(SettingsError(file: path, faults: error.faults.map(\.withoutLine)))")
         }
         let faults = await GatewayAssembly.faults(in: settings)
         guard faults.isEmpty else {
