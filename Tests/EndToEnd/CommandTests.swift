@@ -8,7 +8,7 @@ import Wire
 /// The program's commands as a user runs them.
 @Suite struct CommandTests {
     private func directory() throws -> String {
-        let path = FileManager.default.temporaryDirectory.path + "/onionbell-command-\(UUID().uuidString)"
+        let path = shortPath("command")
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         return path
     }

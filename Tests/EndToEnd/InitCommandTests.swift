@@ -14,7 +14,7 @@ import Testing
     private var configuration: String { directory + "/etc/onionbell.yaml" }
 
     init() throws {
-        directory = FileManager.default.temporaryDirectory.path + "/onionbell-init-\(UUID().uuidString)"
+        directory = shortPath("init")
         try FileManager.default.createDirectory(
             atPath: directory + "/etc", withIntermediateDirectories: true)
         credentials = try LabCredentials()

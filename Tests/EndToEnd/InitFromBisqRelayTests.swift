@@ -9,7 +9,7 @@ import Testing
     private var configuration: String { directory + "/etc/onionbell.yaml" }
 
     init() throws {
-        directory = FileManager.default.temporaryDirectory.path + "/onionbell-from-\(UUID().uuidString)"
+        directory = shortPath("from")
         for name in ["etc", "relay"] {
             try FileManager.default.createDirectory(
                 atPath: "\(directory)/\(name)", withIntermediateDirectories: true)

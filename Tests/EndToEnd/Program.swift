@@ -31,3 +31,10 @@ func run(
     let run = try ProgramRun(arguments, input: Array(input.utf8), environment: environment)
     return CommandResult(status: run.status, output: run.text, errors: run.errorText)
 }
+
+/// Returns a new path in a temporary folder in which a node's sockets have room, however long the name of a person's own is.
+func shortPath(_ name: String) -> String {
+    let temporary = FileManager.default.temporaryDirectory.path
+    return
+        "\(temporary.utf8.count <= 24 ? temporary : "/tmp")/onionbell-\(name)-\(UInt32.random(in: 0 ... .max))"
+}

@@ -9,10 +9,7 @@ import Testing
     private let directory: String
 
     init() throws {
-        // Sockets of the node lie in it, and a person's temporary folder may have a name that is too long for them.
-        let temporary = FileManager.default.temporaryDirectory.path
-        let short = temporary.utf8.count <= 24 ? temporary : "/tmp"
-        directory = short + "/onionbell-start-\(UInt32.random(in: 0 ... .max))"
+        directory = shortPath("start")
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
     }
 

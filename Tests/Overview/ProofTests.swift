@@ -71,10 +71,10 @@ import Testing
         #expect(check()?.level == .ok)
         report.settings.restartDue = ["limits.token_rate"]
         #expect(check()?.level == .warning && check()?.state == "a restart is due for limits.token_rate")
-        report.settings.note("the settings", refused: "no text")
-        report.settings.note("the settings", refused: "still none")
-        #expect(check()?.state == "refused, and the old one stays in use: the settings: still none")
-        report.settings.note("the settings", refused: nil)
+        report.settings.note(.settings, refused: "no text")
+        report.settings.note(.settings, refused: "still none")
+        #expect(check()?.state == "refused, and what was read before stays in use: the settings: still none")
+        report.settings.note(.settings, refused: nil)
         report.settings.restartDue = []
         #expect(check()?.level == .ok)
     }

@@ -1,28 +1,29 @@
-import Encodings
-
 /// The settings in the file, where they are not those that the node runs with.
 package struct SettingsNews: Equatable, Sendable {
+    /// A thing that is read again while the node runs.
+    package enum Part: String, CaseIterable, Sendable {
+        case settings = "the settings"
+        case password = "storage.password_file"
+        case peers = "the keys of peers"
+        case consoleClients = "the keys of the console's browsers"
+        case phoneBook = "the phone book"
+    }
+
     /// The keys that were changed since the start and are used after the next one.
     package var restartDue: [String] = []
-    /// Things of the settings that were refused when they were read last, each with its reason: a start would not have them.
-    package var refused: [Refusal] = []
-
-    /// A thing that was refused, and why.
-    package struct Refusal: Equatable, Sendable {
-        package var what: String
-        package var reason: String
-
-        package init(_ what: String, _ reason: String) { (self.what, self.reason) = (what, reason) }
-    }
+    /// Reasons why things were refused when they were read last. What was read before stays in use; a start would not have it.
+    private var reasons: [Part: String] = [:]
 
     package init() {}
 
     /// Notes what became of a thing when it was read.
     ///
     /// - Parameter reason: Why it was refused; `nil`: it was taken.
-    package mutating func note(_ what: String, refused reason: String?) {
-        refused.removeAll { $0.what.hasSameBytes(as: what) }
-        if let reason { refused.append(Refusal(what, reason)) }
+    package mutating func note(_ part: Part, refused reason: String?) { reasons[part] = reason }
+
+    /// Things that were refused, each with its reason.
+    var refused: [(part: Part, reason: String)] {
+        Part.allCases.compactMap { part in reasons[part].map { (part, $0) } }
     }
 
     /// The most keys that are named.
@@ -32,14 +33,14 @@ package struct SettingsNews: Equatable, Sendable {
 extension Report {
     /// The check of the settings: a change that waits for a restart, or one that can't be used, is said until it is done.
     var settingsCheck: Check {
-        if let first = settings.refused.first {
+        let refused = settings.refused
+        if let first = refused.first {
             return Check(
                 .settings, level: .warning,
-                state:
-                    "refused, and the old \(settings.refused.count == 1 ? "one stays" : "ones stay") in use: "
-                    + settings.refused.map { "\($0.what): \($0.reason)" }.joined(separator: "; "),
+                state: "refused, and what was read before stays in use: "
+                    + refused.map { "\($0.part.rawValue): \($0.reason)" }.joined(separator: "; "),
                 advice:
-                    "correct \(first.what) before the node restarts; onionbell check-config tells every fault"
+                    "correct \(first.part.rawValue) before the node restarts; onionbell check-config tells what is wrong with files"
             )
         }
         guard settings.restartDue.isEmpty else {

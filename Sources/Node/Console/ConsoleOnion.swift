@@ -52,6 +52,9 @@ final class ConsoleOnion {
     /// Takes over who may find the address now.
     func lookNow() async { await clients?.lookNow() }
 
+    /// Why the clients' keys can't be read; `nil`: they can.
+    var fault: String? { clients?.fault }
+
     func close() { clients?.stop() }
 
     /// The watch of the clients' keys; `nil` while the presence does not have the service.

@@ -37,6 +37,9 @@ extension RelayNode {
         report.monotonicNow = EventLoop.now
         report.begun = begun
         report.settings = settingsNews
+        report.settings.note(.peers, refused: invitations.fault)
+        report.settings.note(.consoleClients, refused: console?.onion?.fault)
+        report.settings.note(.phoneBook, refused: store.phoneBook.fault)
         report.process = ProcessFigures.read()
         report.loop = loopWatch.figures
         report.outbox = outboxReport

@@ -14,7 +14,8 @@ final class InvitationWatch {
     private var clients: Set<ClientKey>?
     private var stamp: CredentialFiles.Stamp?
     private var gathering = Gathering.nothing
-    private var fault: String?
+    /// Why the directory can't be read, so that whoever was let in before still is; `nil`: it can.
+    private(set) var fault: String?
     private let timer = Timer()
     private var isStopped = false
 

@@ -24,10 +24,10 @@ extension RelayNode {
         guard !settings.storage.passwordFile.isEmpty else { return }
         switch await RelayNode.place(settings) {
         case .success(let place):
-            settingsNews.note("storage.password_file", refused: nil)
+            settingsNews.note(.password, refused: nil)
             await store.outbox.use(place)
         case .failure(let error):
-            settingsNews.note("storage.password_file", refused: "\(error)")
+            settingsNews.note(.password, refused: "\(error)")
             log.error("storage.password_rejected", metadata: ["reason": "\(error)"])
         }
     }
@@ -49,10 +49,10 @@ extension RelayNode {
         switch await RelayNode.read(host.settingsFile) {
         case .success(let read): settings = read
         case .failure(let error):
-            settingsNews.note("the settings", refused: "\(error)")
+            settingsNews.note(.settings, refused: "\(error)")
             return log.error("settings.rejected", metadata: ["reason": "\(error)"])
         }
-        settingsNews.note("the settings", refused: nil)
+        settingsNews.note(.settings, refused: nil)
         var taken: Set<String> = []
         if settings.log.level != host.level.value {
             host.level.value = settings.log.level

@@ -17,7 +17,8 @@ final class StoreWatch<Value: Equatable & Sendable> {
     private let onFault: @EventLoop (String) -> Void
     private let onChange: @EventLoop (Value) -> Void
     private var version: Int64
-    private var fault: String?
+    /// Why the value can't be read, so that the one of before stays in use; `nil`: it can.
+    private(set) var fault: String?
     private let timer = Timer()
     private var isStopped = false
     private let interval: Duration
