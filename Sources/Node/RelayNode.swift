@@ -32,8 +32,8 @@ final class RelayNode {
     let restart: @EventLoop () -> Void
     /// Apps with gateways, as they are now.
     var configured: [String: any ConfiguredApp]
-    /// The moment of the start, by the clock that nobody sets.
-    let begun = EventLoop.now
+    /// The moment of the start, by the clock that stands while the machine sleeps.
+    let begun = EventLoop.awake
     /// Settings that wait for a restart, and things of them that were refused when they were read again.
     var settingsNews = SettingsNews()
     /// Readings of changed settings.

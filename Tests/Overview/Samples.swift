@@ -71,6 +71,7 @@ enum Sample {
         report.version = "0.1.0"
         report.now = UnixTime(milliseconds: now)
         report.monotonicNow = 7_000_000_000_000
+        report.awake = report.monotonicNow
         report.process.startedAt = report.now - .seconds(19 * 86_400)
         report.process.processorTime = .seconds(1234)
         report.process.residentBytes = 29 << 20

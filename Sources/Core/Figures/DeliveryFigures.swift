@@ -81,7 +81,8 @@ package struct CommitFigures: Equatable, Sendable {
     /// The time from the request to the answer, of the commits that were done.
     package var time = Histogram()
     package var recent = RecentTimes()
-    /// The time of the last commit that was done; `nil`: there was none since the start.
+    /// The time of the last commit that was done, by the clock that stands while the machine sleeps; `nil`: there was none since
+    /// the start.
     package var last: MonotonicTime?
 
     package init() {}

@@ -179,7 +179,7 @@ extension Report {
     }
 
     /// The time since the last commit, which says of the store that it takes what it is given.
-    var commitAge: ProofAge { ProofAge(of: outbox.commits.last, since: begun, at: monotonicNow) }
+    var commitAge: ProofAge { ProofAge(of: outbox.commits.last, since: begun, at: awake) }
 
     private var circuitsCheck: Check {
         if closedCircuits >= Report.closedInBulk {
@@ -207,7 +207,7 @@ extension Report {
                 .disk, level: .failing, state: "no answer for \(Words.time(silence))",
                 advice: "see whether the file system of state_directory hangs")
         }
-        let age = ProofAge(of: outbox.diskAnsweredAt, since: begun, at: monotonicNow)
+        let age = ProofAge(of: outbox.diskAnsweredAt, since: begun, at: awake)
         guard let available = outbox.diskAvailable else {
             return .proven(.disk, "it does not say how much room is left", age)
         }

@@ -73,7 +73,7 @@ package struct Report: Equatable, Sendable {
         package var deadTokens = 0
         /// Bytes that the node's user may still write on the disk of the outbox; `nil`: not known.
         package var diskAvailable: Int?
-        /// The time at which the disk of the outbox answered last; `nil`: it has not.
+        /// The time at which the disk of the outbox answered last, on the clock of ``Report/awake``; `nil`: it has not.
         package var diskAnsweredAt: MonotonicTime?
         /// Whether a node was here before, and its store was gone or empty at this start.
         package var wasMadeAnew = false
@@ -191,7 +191,10 @@ package struct Report: Equatable, Sendable {
     /// The moment of the report on the monotonic clock.
     package var monotonicNow: MonotonicTime = 0
 
-    /// The moment of the node's start on the monotonic clock.
+    /// The moment of the report on the clock that stands while the machine sleeps: who sleeps has seen nothing, and is not
+    /// late. The events that show a thing to work are timed by it.
+    package var awake: MonotonicTime = 0
+    /// The moment of the node's start on the same clock.
     package var begun: MonotonicTime = 0
     /// The settings that wait for a restart, and those that can't be used.
     package var settings = SettingsNews()

@@ -44,7 +44,7 @@ struct Tally {
         case .kept(let lane): lanes[lane].countKept(at: EventLoop.now)
         case .committed(let time):
             commits.done += 1
-            commits.last = EventLoop.now
+            commits.last = EventLoop.awake
             commits.time.add(time.nanoseconds)
             commits.recent.add(time.nanoseconds, at: EventLoop.now)
         case .tell, .drop, .send, .load, .claim, .divide, .commitSoon, .stopped, .refused, .laneOpened,

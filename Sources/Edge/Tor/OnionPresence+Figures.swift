@@ -4,8 +4,8 @@ import Reactor
 extension OnionPresence {
     func take(_ pulse: TorPulse) {
         counted.take(pulse)
-        counted.lastAnswer = EventLoop.now
-        if pulse.hasCircuit, circuits.introductionPoints > 0 { counted.lastSign = EventLoop.now }
+        counted.lastAnswer = EventLoop.awake
+        if pulse.hasCircuit, circuits.introductionPoints > 0 { counted.lastSign = EventLoop.awake }
     }
 
     func take(_ circuit: CircuitEvent) {

@@ -86,7 +86,7 @@ package final class OnionPresence {
         watch.onAmiss = { [unowned self] loss in mend(loss) }
         watch.onWell = { [unowned self] in
             mending.succeeded()
-            counted.lastSign = EventLoop.now
+            counted.lastSign = EventLoop.awake
         }
     }
 
@@ -176,7 +176,7 @@ package final class OnionPresence {
             key: plan.key, ports: plan.ports, as: form, on: link.connection)
         lastForm = form
         attachment?.serve(service, at: .now)
-        counted.lastAnswer = EventLoop.now
+        counted.lastAnswer = EventLoop.awake
         counted.publications += 1
         counted.bootstrap = service.publication.bootstrap
         service.onChange = { [weak self] state in self?.enter(state) }
@@ -309,7 +309,7 @@ package final class OnionPresence {
         guard state != self.state else { return }
         let before = self.state
         self.state = state
-        if state.isPublished, !before.isPublished { counted.lastSign = EventLoop.now }
+        if state.isPublished, !before.isPublished { counted.lastSign = EventLoop.awake }
         watch.take(state)
         if case .lost(let loss) = state, before.word != state.word {
             counted.losses[loss.word, default: 0] += 1

@@ -51,7 +51,7 @@ final class DoorListeners {
         guard let certificate else { return }
         do throws(TLSError) {
             try certificate.context.prove()
-            provenAt = EventLoop.now
+            provenAt = EventLoop.awake
         } catch {
             log.error("certificate.unusable", metadata: ["reason": "\(error)"])
         }
@@ -78,7 +78,7 @@ final class DoorListeners {
             shown.context, handshakes: settings.doors.handshakes,
             perAddress: settings.doors.handshakesPerAddress)
         certificateEnd = shown.end
-        provenAt = EventLoop.now
+        provenAt = EventLoop.awake
     }
 
     /// Returns the certificate that the `https://` listeners are to show, from its files; `nil`: they name none.
@@ -113,7 +113,7 @@ final class DoorListeners {
                 return
             }
             certificate.context = shown.context
-            provenAt = EventLoop.now
+            provenAt = EventLoop.awake
             certificateEnd = shown.end
         }
     }

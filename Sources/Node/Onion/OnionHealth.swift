@@ -13,7 +13,7 @@ package struct OnionHealth {
     /// See ``Tor/OnionPresence/isCutOff``.
     let isCutOff: Bool
     let times: Times
-    /// The node's start, and the moment of the question, by the clock that nobody sets.
+    /// The node's start and the moment of the question, by the clock that stands while the machine sleeps.
     let begun: MonotonicTime
     let instant: MonotonicTime
     /// Milliseconds since 1970.

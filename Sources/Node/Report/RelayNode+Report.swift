@@ -25,7 +25,7 @@ extension RelayNode {
     var checks: [Check] { checks(of: figures) }
 
     private func checks(of figures: Report) -> [Check] {
-        onionChecks(at: figures.monotonicNow) + figures.deliveryChecks
+        onionChecks(at: figures.awake) + figures.deliveryChecks
             + certificateChecks(at: figures.now.milliseconds / 1000)
     }
 
@@ -36,6 +36,7 @@ extension RelayNode {
         report.now = EventLoop.unixTime
         report.monotonicNow = EventLoop.now
         report.begun = begun
+        report.awake = EventLoop.awake
         report.settings = settingsNews
         report.settings.note(.peers, refused: invitations.fault)
         report.settings.note(.consoleClients, refused: console?.onion?.fault)
@@ -123,7 +124,7 @@ extension RelayNode {
         certificates.ends.map { app, end in
             CertificateAlarm.check(
                 of: app, end: end, now: now, fault: credentials.fault(of: app),
-                shown: ProofAge(of: doors.listeners.provenAt, since: begun, at: EventLoop.now))
+                shown: ProofAge(of: doors.listeners.provenAt, since: begun, at: EventLoop.awake))
         }
     }
 

@@ -41,7 +41,7 @@ final class DiskWatch {
             guard let self, !isStopped else { return }
             self.available = available
             askedAt = nil
-            answeredAt = EventLoop.now
+            answeredAt = EventLoop.awake
             timer.start(after: DiskWatch.interval)
         }
     }

@@ -23,7 +23,7 @@ final class ProofWatch {
     func stop() { timer.stop() }
 
     private func look() {
-        let isDue = dispatcher.commitFigures.last.map { EventLoop.now - $0 >= ProofWatch.due } ?? true
+        let isDue = dispatcher.commitFigures.last.map { EventLoop.awake - $0 >= ProofWatch.due } ?? true
         if isDue { dispatcher.prove() }
         timer.start(after: ProofWatch.interval)
     }

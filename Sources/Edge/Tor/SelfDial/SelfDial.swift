@@ -226,7 +226,7 @@ final class SelfDial {
             if seen.failuresInARow >= settings.failures { onFrontSuccess(seen.failuresInARow) }
             seen.failuresInARow = 0
             seen.lastSuccess = EventLoop.unixTime
-            seen.lastSuccessInstant = EventLoop.now
+            seen.lastSuccessInstant = EventLoop.awake
             seen.lastFailure = nil
         case .unreached(let words), .unanswered(let words):
             seen.failuresInARow += 1
@@ -291,7 +291,7 @@ final class SelfDial {
             failedSince = []
             figures.failingSince = nil
             figures.lastSuccess = EventLoop.unixTime
-            figures.lastSuccessInstant = EventLoop.now
+            figures.lastSuccessInstant = EventLoop.awake
             figures.lastDuration = duration
             onSuccess(before)
         case .another:

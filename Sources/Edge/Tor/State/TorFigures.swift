@@ -10,10 +10,10 @@ package struct TorFigures: Equatable, Sendable {
     /// The version of the tor that serves us, or did last.
     package var version: String?
     package var bootstrap: Bootstrap?
-    /// The time at which tor last answered; by the clock that nobody sets.
+    /// The time at which tor last answered, by the clock that stands while the machine sleeps.
     package var lastAnswer: MonotonicTime?
     /// The time at which tor last had a circuit and the service an introduction point, as far as is known: it said so, a
-    /// directory took the descriptor, or a call came through.
+    /// directory took the descriptor, or a call came through. By the same clock.
     package var lastSign: MonotonicTime?
     /// Whether the network is live, as tor sees it; it may say `true` long after the network is gone.
     package var isNetworkLive: Bool?
@@ -105,7 +105,7 @@ package struct SelfDialFigures: Equatable, Sendable {
     /// call came through.
     var failingSince: MonotonicTime?
     package var lastSuccess: UnixTime?
-    /// The time of ``lastSuccess``, by the clock that nobody sets.
+    /// The time of ``lastSuccess``, by the clock that stands while the machine sleeps.
     package var lastSuccessInstant: MonotonicTime?
     /// Whether tor takes no SOCKS connections, so that nobody calls.
     package var hasNoWay = false
@@ -128,7 +128,7 @@ package struct FrontFigures: Equatable, Sendable {
     /// Whether the ``failuresInARow`` are enough to be an alarm.
     package var isFailing = false
     package var lastSuccess: UnixTime?
-    /// The time of ``lastSuccess``, by the clock that nobody sets.
+    /// The time of ``lastSuccess``, by the clock that stands while the machine sleeps.
     package var lastSuccessInstant: MonotonicTime?
     /// The reason why the last call failed; `nil` if it came through.
     package var lastFailure: String?
