@@ -81,6 +81,29 @@ import Testing
         await presence.stop()
     }
 
+    /// Nobody calls, so what tor says of its circuits is all that is known: it counts again at each answer, and not while there
+    /// is none.
+    @Test @EventLoop func aTorWhoseNetworkWasSwitchedOffGivesNoSignWhateverItAnswers() async throws {
+        let presence = try await stage.publishByOwnTor { $0.selfDial.interval = .zero }
+        let first = try #require(presence.figures.lastSign)
+        try await stage.wait {
+            $0.figures.introductionPoints > 0 && $0.figures.lastSign.map { $0 > first } == true
+        }
+        let control = try await stage.controlOfOwnTor()
+        try await control.send(.setConfiguration([("DisableNetwork", "1")]))
+        try await stage.wait { $0.figures.introductionPoints == 0 }
+        let last = try #require(presence.figures.lastSign)
+        for _ in 0..<2 {
+            let answer = try #require(presence.figures.lastAnswer)
+            try await stage.wait { $0.figures.lastAnswer.map { $0 > answer } == true }
+        }
+        #expect(presence.figures.lastSign == last)
+        try await control.send(.setConfiguration([("DisableNetwork", "0")]))
+        control.close()
+        try await stage.wait { $0.figures.lastSign.map { $0 > last } == true }
+        await presence.stop()
+    }
+
     /// Tor is alive and all its connections stand, but nothing goes through them. No call is due for ten minutes: the
     /// connection of the first one tells.
     @Test @EventLoop func aNetworkThatGoesAwayIsNoticedAndComesBack() async throws {
