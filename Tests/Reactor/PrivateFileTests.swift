@@ -20,4 +20,18 @@ import Testing
         #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o640)
         #expect(status.st_uid == 0 && status.st_gid == 1)
     }
+
+    /// Whoever opens a pipe waits for another one, and whoever reads a device may wait for ever.
+    @Test func onlyARegularFileIsRead() throws {
+        let path = FileManager.default.temporaryDirectory.path + "/onionbell-pipe-\(UUID().uuidString)"
+        #expect(mkfifo(path, 0o600) == 0)
+        defer { unlink(path) }
+        for place in [path, "/dev/zero", "/dev/null", "/dev/ptmx"] {
+            let error = #expect(throws: SystemError.self) { try PrivateFile.read(place, limit: 10) }
+            #expect(error?.code == EINVAL, "\(place)")
+        }
+        let error = #expect(throws: SystemError.self) { try PrivateFile.read("/tmp", limit: 10) }
+        #expect(error?.code == EISDIR)
+        #expect(try PrivateFile.read("/proc/self/status", limit: 1 << 20).isEmpty == false)
+    }
 }

@@ -74,12 +74,35 @@ package enum PrivateFile {
         }
     }
 
-    /// Reads a file of at most `limit` bytes; a longer one is an error (`EFBIG`).
+    /// Reads a file of at most `limit` bytes; a longer one is an error (`EFBIG`), and so is anything but a regular file
+    /// (`EINVAL`): a pipe or a device may keep its reader waiting for ever.
     package static func read(_ path: String, limit: Int) throws(SystemError) -> [UInt8] {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        let descriptor = openRegular(path)
         guard descriptor >= 0 else { throw SystemError("open \(path)") }
         defer { Glibc.close(descriptor) }
         return try readAll(from: descriptor, named: path, limit: limit)
+    }
+
+    /// Opens a regular file for reading, without waiting for anybody.
+    ///
+    /// - Returns: The descriptor, which is the caller's to close; -1 with `errno`, `EINVAL` for what is no regular file.
+    package static func openRegular(_ path: String) -> CInt {
+        var status = stat()
+        // Before it is opened: that alone may do something to a device.
+        guard stat(path, &status) == 0 else { return -1 }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            errno = status.st_mode & S_IFMT == S_IFDIR ? EISDIR : EINVAL
+            return -1
+        }
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+        guard descriptor >= 0 else { return -1 }
+        // Somebody may have put another one there meanwhile.
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            Glibc.close(descriptor)
+            errno = EINVAL
+            return -1
+        }
+        return descriptor
     }
 
     static func readAll(

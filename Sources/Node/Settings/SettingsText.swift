@@ -1,4 +1,6 @@
+import Crypto
 import Glibc
+import Reactor
 import YAML
 
 /// A configuration file on its way to a tree of values: bounded, UTF-8, YAML of one document without aliases.
@@ -12,30 +14,28 @@ package enum SettingsText {
     ///
     /// - Throws: Why the file can't be taken, in one sentence.
     package static func read(_ path: String) throws(SettingsFault) -> String {
-        guard let file = fopen(path, "r") else { throw unreadable() }
-        defer { fclose(file) }
-        var bytes = [UInt8](repeating: 0, count: sizeLimit + 1)
-        let count = fread(&bytes, 1, bytes.count, file)
-        guard ferror(file) == 0 else { throw unreadable() }
-        guard count <= sizeLimit else {
+        let bytes: [UInt8]
+        do throws(SystemError) {
+            bytes = try PrivateFile.read(path, limit: sizeLimit)
+        } catch {
+            guard error.code == EFBIG else { throw unreadable(error.code) }
             throw SettingsFault(
                 key: "",
                 problem: "is larger than \(sizeLimit) bytes, so it is not a configuration of onionbell")
         }
-        let isMarked = bytes[..<count].starts(with: [0xef, 0xbb, 0xbf])
-        guard let text = String(validating: bytes[(isMarked ? 3 : 0)..<count], as: UTF8.self) else {
+        guard let text = String(validating: bytes.withoutMark, as: UTF8.self) else {
             throw SettingsFault(key: "", problem: "is not UTF-8 text")
         }
         return text
     }
 
-    private static func unreadable() -> SettingsFault {
-        let reason = errno
+    private static func unreadable(_ reason: CInt) -> SettingsFault {
         let advice =
             switch reason {
             // Secrets may stand in it: not everybody reads it.
             case EACCES: ": run this as root, or as the node's user"
             case ENOENT: ": make one with onionbell init, or name another with --config"
+            case EINVAL: ": it is no regular file"
             case _: ""
             }
         return SettingsFault(key: "", problem: "can't be read: \(String(cString: strerror(reason)))\(advice)")

@@ -35,7 +35,7 @@ package struct OnionKeyFile: Sendable {
 
     /// Reads the key in the file; `nil` when there is no file.
     package func load() throws(OnionKeyFileError) -> OnionKey? {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        let descriptor = PrivateFile.openRegular(path)
         guard descriptor >= 0 else {
             if errno == ENOENT { return nil }
             throw .system(SystemError("open \(path)"))

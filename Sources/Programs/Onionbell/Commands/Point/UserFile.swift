@@ -32,7 +32,7 @@ struct UserFile {
         self.path = String(cString: resolved)
         guard stat(resolved, &found) == 0 else { throw SystemError("open \(path)") }
         owner = found
-        let descriptor = open(resolved, O_RDONLY | O_CLOEXEC)
+        let descriptor = PrivateFile.openRegular(self.path)
         guard descriptor >= 0 else { throw SystemError("open \(path)") }
         defer { close(descriptor) }
         guard found.st_mode & S_IFMT == S_IFREG, found.st_size <= UserFile.limit else {
