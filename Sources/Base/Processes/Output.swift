@@ -1,8 +1,9 @@
 import Glibc
 
-/// Prints a line to standard error.
+/// Prints a line, or several, to standard error. A name or a value from outside stands in many faults: what it has of
+/// characters that a terminal obeys is shown, and not sent.
 package func printError(_ line: String) {
-    var text = line + "\n"
+    var text = obeyedByNoTerminal(line) + "\n"
     text.withUTF8 { _ = write(STDERR_FILENO, $0.baseAddress, $0.count) }
 }
 
@@ -46,4 +47,27 @@ extension Duration {
         let fraction = String(value % scale)
         return "\(value / scale).\(String(repeating: "0", count: digits - fraction.count))\(fraction) \(unit)"
     }
+}
+
+/// Returns a text in which control characters, but ends of lines and tabs, and characters that turn the direction of writing
+/// are written as `\u{1B}`.
+package func obeyedByNoTerminal(_ text: String) -> String {
+    func isObeyed(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x09, 0x0A: false
+        case 0..<0x20, 0x7F..<0xA0, 0x061C, 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x2069: true
+        case _: false
+        }
+    }
+    guard text.unicodeScalars.contains(where: isObeyed) else { return text }
+    var shown = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars {
+        if isObeyed(scalar) {
+            shown.append(
+                contentsOf: "\\u{\(String(scalar.value, radix: 16, uppercase: true))}".unicodeScalars)
+        } else {
+            shown.append(scalar)
+        }
+    }
+    return String(shown)
 }

@@ -13,3 +13,22 @@ package struct SystemError: Error, Equatable, CustomStringConvertible {
 
     package var description: String { "\(operation): \(String(cString: strerror(code)))" }
 }
+
+extension SystemError {
+    /// Makes the fault of a file that settings name. Where it is not there, and its name has no ending of a file's, it is not
+    /// shown: people write a token in the place of the file that has it.
+    package init(ofNamedFile path: String, _ error: SystemError) {
+        let isAbsent = [ENOENT, ENOTDIR, ENAMETOOLONG].contains(error.code)
+        let name = path.utf8.split(separator: UInt8(ascii: "/")).last ?? path.utf8[...]
+        let ending = name.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).dropFirst()
+            .last
+        let hasEnding = ending.map { (1...5).contains($0.count) } ?? false
+        guard isAbsent, !hasEnding else {
+            self = error
+            return
+        }
+        self.init(
+            "open the file that it names (the name is not shown: it may be the secret itself)",
+            code: error.code)
+    }
+}

@@ -186,7 +186,7 @@ extension GatewayURL {
         do throws(Fault) {
             try self.init(text)
         } catch {
-            throw CredentialFault(key: key, problem: "\"\(text)\" is \(error)")
+            throw CredentialFault(key: key, problem: "\"\(text.withoutSecrets)\" is \(error)")
         }
     }
 }
@@ -195,7 +195,7 @@ func read(_ path: String, key: String, by file: FileReader) throws(CredentialFau
     do throws(SystemError) {
         return try file(path)
     } catch {
-        throw CredentialFault(key: key, problem: error.wordsOfCredential)
+        throw CredentialFault(key: key, problem: SystemError(ofNamedFile: path, error).wordsOfCredential)
     }
 }
 

@@ -1,3 +1,5 @@
+import Encodings
+
 /// Something wrong in the configuration: where, what, and what is allowed there.
 package struct SettingsFault: Error, Equatable, CustomStringConvertible {
     /// `tor.mode`, `apps[1].key_file`; empty for the file as a whole.
@@ -17,8 +19,10 @@ package struct SettingsFault: Error, Equatable, CustomStringConvertible {
         return place + (key.isEmpty ? problem : "\(key): \(problem)")
     }
 
-    /// Returns a piece of the file as a message may hold it: without control characters, and not for pages.
+    /// Returns a piece of the file as a message may hold it: without control characters, logins and tokens, and not for
+    /// pages.
     package static func shown(_ text: String) -> String {
+        let text = text.withoutSecrets
         let isPlain = text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7f }
         let short = text.count > 64 ? text.prefix(64) + "…" : text[...]
         return isPlain ? String(short) : String(short.debugDescription.dropFirst().dropLast())

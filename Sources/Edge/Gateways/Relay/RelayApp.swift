@@ -67,7 +67,7 @@ package struct RelayApp: ConfiguredApp {
                 if urls.contains(url) { section.fault("url", "\(url) is there twice") }
                 urls.append(url)
             } catch {
-                section.fault("url", "\"\(text.prefix(100))\" is \(error)")
+                section.fault("url", "\"\(text.withoutSecrets.prefix(100))\" is \(error)")
             }
         }
         if urls.count > mostUpstreams { section.fault("url", "must be no more than \(mostUpstreams) URLs") }

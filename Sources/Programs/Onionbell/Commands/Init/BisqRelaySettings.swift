@@ -98,15 +98,19 @@ struct BisqRelaySettings {
         return own.filter(\.isLetter).lowercased()
     }
 
-    private mutating func take(_ name: String, _ value: String, in directory: String) throws(InitError) {
+    /// - Parameter isOption: Whether it stands among options, which have no options of their own.
+    private mutating func take(
+        _ name: String, _ value: String, in directory: String, isOption: Bool = false
+    ) throws(InitError) {
         let isOn = value.lowercased() == "true"
         var file: String { value.hasPrefix("/") ? value : "\(directory)/\(value)" }
         switch Self.plain(name) {
         case _ where value.isEmpty: break
         case "opts", "javaopts", "javatooloptions":
+            guard !isOption else { return note(name, "options stand in no options") }
             for word in value.split(separator: " ") where word.hasPrefix("-D") {
                 if let (name, value) = Self.assignment(word.dropFirst(2)) {
-                    try take(name, value, in: directory)
+                    try take(name, value, in: directory, isOption: true)
                 }
             }
         case "apnsbundleid": topic = value
