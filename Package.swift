@@ -237,7 +237,7 @@ let package = Package(
         .target(
             name: "MemoryStore", dependencies: ["Crypto", "CSQLite", "Persistence"],
             path: "Tests/MemoryStore", swiftSettings: checked),
-        tests("Encodings", ["Encodings"]),
+        tests("Encodings", ["Encodings", "Vectors"]),
         tests("Wire", ["Clocks", "Encodings", "Wire", "Vectors"]),
         tests("StatusIM", ["StatusIM", "Crypto", "Vectors"]),
         tests("Relay", ["Clocks", "Encodings", "Relay", "Vectors"]),
@@ -325,8 +325,8 @@ let package = Package(
         tests(
             "Node",
             [
-                "Node", "Doors", "Gateways", "HTTP1", "Lab", "LabParts", "Persistence", "Reactor", "Tor",
-                "Relay", "Wire", log,
+                "Node", "Crypto", "Doors", "Encodings", "Gateways", "HTTP1", "Lab", "LabParts", "Persistence",
+                "Reactor", "Tor", "Relay", "Wire", log,
             ]),
         tests(
             "Onionbell",

@@ -21,16 +21,6 @@ private let plain =
     "GET /relay?a=1&b=%2f HTTP/1.1\r\nHost: x.onion\r\nUser-Agent:  bisq/1.10.4, uid: 1 \r\n\r\n"
 
 @Suite struct HTTPRequestTests {
-    @Test(arguments: [
-        ("//relay-to/production/a", "/relay-to/production/a"), ("/a///b//", "/a/b/"), ("/a/b", "/a/b"),
-        ("//", "/"), ("*", "*"), ("", ""), ("/%2F/", "/%2F/"),
-    ])
-    func slashesBehindEachOtherAreOne(path: String, joined: String) {
-        var request = HTTPRequest(method: "POST", path: path)
-        request.joinSlashes()
-        #expect(request.path == joined)
-    }
-
     @Test func aRequestIsReadAsItWasSent() throws {
         let request = try #require(try decode(plain))
         #expect(request.method == "GET")

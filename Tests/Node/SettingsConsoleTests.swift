@@ -71,6 +71,11 @@ import Testing
             "listen: \"0.0.0.0:9480\", login: proxy",
             "listen: \"0.0.0.0:9480\", login: proxy, from: [\"0.0.0.0/0\"]",
             "listen: \"0.0.0.0:9480\", login: proxy, from: [\"::/0\"]",
+            // The world in parts.
+            "listen: \"0.0.0.0:9480\", login: proxy, from: [\"0.0.0.0/1\", \"128.0.0.0/1\"]",
+            "listen: \"0.0.0.0:9480\", login: proxy, from: [\"2000::/3\"]",
+            "listen: \"0.0.0.0:9480\", login: proxy, from: [\"8.0.0.0/7\", \"1.0.0.0/8\"]",
+            "listen: \"0.0.0.0:9480\", login: proxy, from: [\"2400::/8\", \"2600::/8\"]",
             "listen: \"0.0.0.0:9480\", login: proxy, from: [proxy]",
             "listen: \"app:9480\", login: proxy, from: [10.0.0.1]",
             // A passphrase in plain HTTP.
@@ -97,7 +102,9 @@ import Testing
         for text in [
             "listen: \"127.0.0.1:9481\", from: [127.0.0.1]", "listen: \"unix:/run/x\", from: [10.0.0.1]",
             "listen: \"app:9481\", from: [10.0.0.1]", "listen: \"10.0.0.3:9481\"", "from: [10.0.0.1]",
-            "listen: \"10.0.0.3:9481\", from: [\"0.0.0.0/0\"]", "listen: onion, from: [10.0.0.1]",
+            "listen: \"10.0.0.3:9481\", from: [\"0.0.0.0/0\"]",
+            "listen: \"10.0.0.3:9481\", from: [\"0.0.0.0/1\", \"128.0.0.0/1\"]",
+            "listen: \"10.0.0.3:9481\", from: [\"2000::/3\"]", "listen: onion, from: [10.0.0.1]",
         ] {
             #expect(throws: SettingsError.self, "\(text)") { try widgets(text) }
         }

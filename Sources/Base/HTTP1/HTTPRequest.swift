@@ -17,20 +17,6 @@ package struct HTTPRequest: Equatable, Sendable {
     /// not known.
     package var sender = 0
 
-    /// Brings the path to one spelling: of slashes behind each other one stays. Senders make two of a base address that
-    /// ends with one.
-    package mutating func joinSlashes() {
-        let isPlain = path.withBytes { bytes in
-            for index in 0..<max(0, bytes.count - 1)
-            where bytes[index] == UInt8(ascii: "/") && bytes[index + 1] == UInt8(ascii: "/") { return false }
-            return true
-        }
-        guard !isPlain else { return }
-        var joined: [UInt8] = []
-        for byte in path.utf8 where byte != UInt8(ascii: "/") || joined.last != byte { joined.append(byte) }
-        path = String(decoding: joined, as: UTF8.self)
-    }
-
     package init(
         method: String, path: String, query: String? = nil, fields: HTTPFields = HTTPFields(),
         body: [UInt8] = [],

@@ -213,7 +213,11 @@ package final class ConsoleDoor {
     /// addresses only.
     private static func widgetToken(in request: HTTPRequest) -> String? {
         if let field = request.fields["authorization"] {
-            return field.hasPrefix("Bearer ") ? String(field.dropFirst("Bearer ".utf8.count)) : ""
+            let scheme = "bearer "
+            let isBearer = field.utf8.prefix(scheme.utf8.count).elementsEqual(scheme.utf8) {
+                ASCII.lowercased($0) == $1
+            }
+            return isBearer ? String(field.dropFirst(scheme.utf8.count)) : ""
         }
         return request.query.flatMap { query in (try? HTTPQuery(query))?["token"] }
     }

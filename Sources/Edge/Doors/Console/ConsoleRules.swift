@@ -20,18 +20,9 @@ struct ConsoleRules {
         return origins.contains { Self.host(of: $0) == Self.oneSpelling(of: host, for: $0) }
     }
 
-    /// Returns a host in the one spelling that ``origins`` have: lower case, no dot at the end, no port that the scheme has
-    /// anyway.
+    /// Returns a host in the one spelling that ``origins`` have.
     private static func oneSpelling(of host: String, for origin: String) -> Substring {
-        guard host.utf8.count <= longestHost else { return "" }
-        var bytes = host.utf8.map(ASCII.lowercased)[...]
-        let port = origin.hasPrefix("https:") ? ":443" : ":80"
-        if bytes.count > port.utf8.count, bytes.suffix(port.utf8.count).elementsEqual(port.utf8) {
-            bytes.removeLast(port.utf8.count)
-        }
-        let colon = bytes.lastIndex(of: UInt8(ascii: ":")) ?? bytes.endIndex
-        if colon > bytes.startIndex, bytes[colon - 1] == UInt8(ascii: ".") { bytes.remove(at: colon - 1) }
-        return Substring(decoding: bytes, as: UTF8.self)
+        Substring(OneSpelling.host(host, usualPort: origin.hasPrefix("https:") ? 443 : 80) ?? "")
     }
 
     /// Whether a browser means that origin of ours: its host may be spelled otherwise, as with a dot at the end.
@@ -40,9 +31,6 @@ struct ConsoleRules {
         guard named.utf8.prefix(scheme).elementsEqual(own.utf8.prefix(scheme)) else { return false }
         return oneSpelling(of: String(Substring(named.utf8.dropFirst(scheme))), for: own) == host(of: own)
     }
-
-    /// Bytes of the longest name of a host, with its port.
-    private static let longestHost = 262
 
     /// Returns the origin of a change, if it may be done; `nil`: a page from elsewhere asks for it, or no
     /// browser at all.

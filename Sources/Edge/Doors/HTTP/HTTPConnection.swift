@@ -134,7 +134,7 @@ final class HTTPConnection: DoorConnection {
         asked += 1
         let number = asked
         request.sender = circuit?.senderNumber ?? 0
-        request.joinSlashes()
+        request.path = OneSpelling.path(request.path)
         let respond: @EventLoop (HTTPResponse) -> Void = { [weak self] response in
             guard let self, !hasEnded else { return }
             precondition(answered < number, "a request was answered twice")

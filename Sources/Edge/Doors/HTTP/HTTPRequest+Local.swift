@@ -36,7 +36,7 @@ extension HTTPRequest {
 
     /// Returns the name in a host, without its port, in lower case; `nil`: it is no name of ours.
     static func name(ofHost host: String) -> String? {
-        guard let host = host.word(limit: 256) else { return nil }
+        guard let host = OneSpelling.host(host, usualPort: nil)?.word(limit: 256) else { return nil }
         return host.hasPrefix("[")
             ? host : String(host.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)[0])
     }

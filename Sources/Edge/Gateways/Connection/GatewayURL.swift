@@ -48,7 +48,8 @@ package struct GatewayURL: Equatable, Sendable, CustomStringConvertible {
         guard !text.contains("/"), case .host(let host, let port)? = Endpoint(whole), port > 0 else {
             throw .notPeer
         }
-        self.init(isPeer: true, isSecure: false, host: host.lowercased(), port: port, path: "/")
+        self.init(
+            isPeer: true, isSecure: false, host: GatewayURL.oneSpelling(of: host), port: port, path: "/")
         guard endpoint.isLoopback || isOnion else { throw .notPeer }
     }
 
@@ -87,19 +88,24 @@ package struct GatewayURL: Equatable, Sendable, CustomStringConvertible {
         let hasPort = authority.hasPrefix("[") ? !authority.hasSuffix("]") : authority.contains(":")
         let whole = hasPort ? String(authority) : "\(authority):\(isSecure ? 443 : 80)"
         guard case .host(let host, let port)? = Endpoint(whole), port > 0 else { throw .notURL }
-        self.host = allowsPlainOnion ? host.lowercased() : host
+        self.host = GatewayURL.oneSpelling(of: host)
         self.port = port
         self.path = path.isEmpty ? "/" : String(path)
         guard
             isSecure || endpoint.isLoopback || allowsPlainOnion && isOnion
-                || self.host.lowercased() == plainHost.lowercased()
+                || self.host == GatewayURL.oneSpelling(of: plainHost)
         else {
             throw .plainBeyondLoopback
         }
     }
 
+    /// Returns a host, IPv6 without brackets, as it is compared.
+    static func oneSpelling(of host: String) -> String {
+        host.contains(":") ? host.lowercased() : OneSpelling.host(host, usualPort: nil) ?? host
+    }
+
     /// Whether only tor reaches the server.
-    package var isOnion: Bool { host.lowercased().hasSuffix(".onion") }
+    package var isOnion: Bool { host.hasSuffix(".onion") }
 
     package var endpoint: Endpoint { .host(host, port: port) }
 

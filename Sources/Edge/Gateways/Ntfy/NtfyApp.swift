@@ -40,7 +40,7 @@ package struct NtfyApp: ConfiguredApp {
             let url = try GatewayURL(text, allowsPlainOnion: true, plainHost: plainHost)
             if !plainHost.isEmpty,
                 url.isSecure || url.isOnion || url.endpoint.isLoopback
-                    || url.host.lowercased() != plainHost.lowercased()
+                    || url.host != GatewayURL.oneSpelling(of: plainHost)
             {
                 section.fault(
                     "plain_http", "is for a url of http:// in your own network, and names just its host")
@@ -54,7 +54,7 @@ package struct NtfyApp: ConfiguredApp {
                 "url",
                 text.isEmpty
                     ? "an app of gateway ntfy needs its server: https://HOST[:PORT] or http://ADDRESS.onion[:PORT]"
-                    : "\"\(text.prefix(100))\" is \(error)"
+                    : "\"\(text.withoutSecrets.prefix(100))\" is \(error)"
                         + (error == .plainBeyondLoopback
                             ? ", or name its host in plain_http if it is in a network of your own" : ""))
         }
@@ -80,7 +80,9 @@ package struct NtfyApp: ConfiguredApp {
             | ASCII.equal(byte, ".") | ASCII.equal(byte, "+") | ASCII.equal(byte, "@")
     }
 
-    package var service: any PushService { NtfyService(show: show, server: server ?? "") }
+    package var service: any PushService {
+        NtfyService(show: show, server: server ?? "", usualPort: url?.isSecure == false ? 80 : 443)
+    }
     package var server: String? { url?.authority }
     package var hosts: [LaneHost] { [.production] }
     package var hasCredentials: Bool { url != nil }

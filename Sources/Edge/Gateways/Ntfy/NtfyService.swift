@@ -8,8 +8,9 @@ import Relay
 /// they fill a short address up to the length that Bisq wants.
 package struct NtfyService: PushService {
     private let show: NtfyApp.Show
-    /// `HOST[:PORT]`.
+    /// `HOST[:PORT]`, in one spelling.
     private let server: String
+    private let usualPort: UInt16
 
     package static let addressPrefix = "nt1:"
     static let longestTopic = 64
@@ -18,9 +19,10 @@ package struct NtfyService: PushService {
     /// Bytes of a message; longer ones become an attachment (ntfy's `message-size-limit`).
     static let longestMessage = 4096
 
-    package init(show: NtfyApp.Show = .bell, server: String = "") {
+    package init(show: NtfyApp.Show = .bell, server: String = "", usualPort: UInt16 = 443) {
         self.show = show
         self.server = server
+        self.usualPort = usualPort
     }
 
     package var name: String { "ntfy" }
@@ -35,8 +37,8 @@ package struct NtfyService: PushService {
         guard !place.isEmpty else {
             return Target(DeviceToken(NtfyService.addressPrefix + NtfyService.text(topic)))
         }
-        // The names of hosts, in whatever case.
-        guard place.count == server.utf8.count, zip(place, server.utf8).allSatisfy({ $0 | 0x20 == $1 | 0x20 })
+        guard
+            OneSpelling.host(NtfyService.text(place), usualPort: usualPort)?.hasSameBytes(as: server) == true
         else { return nil }
         return Target(DeviceToken("\(NtfyService.addressPrefix)\(server):\(NtfyService.text(topic))"))
     }

@@ -1,0 +1,49 @@
+import HTTP1
+import Testing
+
+@testable import Doors
+
+/// Doors that ask who is meant take a host in whatever spelling browsers and people write it.
+@Suite struct OneSpellingOfHostsTests {
+    private static let spellings: [@Sendable (String) -> String] = [
+        { $0 }, { $0.uppercased() }, { $0 + "." }, { $0.uppercased() + "." },
+        { String($0.prefix(1).utf8.map { "%" + String($0, radix: 16) }.joined()) + $0.dropFirst() },
+    ]
+
+    private static func request(to host: String) -> HTTPRequest {
+        var request = HTTPRequest(method: "GET", path: "/")
+        request.fields.append("host", host)
+        return request
+    }
+
+    @Test(arguments: ["node.example", "localhost", "abcdefgh.onion"])
+    func theConsoleIsFoundUnderEachSpellingOfItsName(name: String) {
+        for (scheme, port) in [("http", 80), ("https", 443)] {
+            let rules = ConsoleRules(origins: ["\(scheme)://\(name)"])
+            for spell in Self.spellings {
+                for end in ["", ":", ":\(port)", ":0\(port)"] {
+                    let host = spell(name) + end
+                    let request = Self.request(to: host)
+                    #expect(rules.isForUs(request), "\(host)")
+                }
+                for end in [":81", ":\(port)0", "x", ":a"] {
+                    let request = Self.request(to: spell(name) + end)
+                    #expect(!rules.isForUs(request), "\(spell(name))\(end)")
+                }
+            }
+        }
+    }
+
+    @Test func thisMachineIsThisMachineInEachSpelling() {
+        for name in ["localhost", "127.0.0.1", "[::1]"] {
+            for spell in Self.spellings where !name.hasPrefix("[") || spell("x").lowercased() == "x" {
+                for end in ["", ":", ":9400"] {
+                    #expect(HTTPRequest.isLocal(host: spell(name) + end), "\(spell(name))\(end)")
+                }
+            }
+        }
+        for name in ["localhost.example", "0.0.0.0", "[::]", "localhost..", "xlocalhost"] {
+            #expect(!HTTPRequest.isLocal(host: name), "\(name)")
+        }
+    }
+}
