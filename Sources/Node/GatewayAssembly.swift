@@ -68,17 +68,24 @@ package enum GatewayAssembly {
 
     /// Returns all that is wrong with the files that the settings name.
     ///
-    /// - Parameter closed: these are left out: see ``Settings/closedCredentials``.
+    /// - Parameters:
+    ///   - closed: these are left out: see ``Settings/closedCredentials``.
+    ///   - file: Reads the files. Where a node runs, they were read before: its loop waits for no disk.
+    ///   - ends: Whether a certificate that has ended is a fault. A node starts with it.
     @EventLoop
-    package static func faults(in settings: Settings, except closed: [String] = []) -> [SettingsFault] {
+    package static func faults(
+        in settings: Settings, except closed: [String] = [],
+        reading file: @escaping FileReader = CredentialFiles.read, ends: Bool = true
+    ) -> [SettingsFault] {
         let silent = Logger(label: "onionbell") { _ in SwiftLogNoOpLogHandler() }
         var faults: [SettingsFault] = []
         for (index, app) in settings.apps.enumerated()
         where app.hasCredentials && !app.settings.secretFiles.contains(where: closed.contains) {
             do throws(SettingsFault) {
-                let opened = try gateways(for: app, by: .direct, key: "apps[\(index)]", log: silent)
+                let opened = try gateways(
+                    for: app, by: .direct, key: "apps[\(index)]", log: silent, reading: file)
                 let now = EventLoop.unixMilliseconds / 1000
-                if let end = opened.lanes.first?.gateway.figures.certificateEnd, end <= now {
+                if ends, let end = opened.lanes.first?.gateway.figures.certificateEnd, end <= now {
                     faults.append(
                         SettingsFault(
                             key: "apps[\(index)].certificate_file",
@@ -92,7 +99,8 @@ package enum GatewayAssembly {
         if !closed.contains(settings.doors.keyFile) {
             do throws(SettingsFault) {
                 let now = EventLoop.unixMilliseconds / 1000
-                if let end = try DoorListeners.shown(by: settings.doors)?.end, end <= now {
+                if let end = try DoorListeners.shown(by: settings.doors, reading: file)?.end, ends, end <= now
+                {
                     faults.append(
                         SettingsFault(
                             key: "doors.https.certificate_file",
@@ -103,23 +111,30 @@ package enum GatewayAssembly {
                 faults.append(error)
             }
         }
-        for (key, path) in settings.plainFiles where !closed.contains(path) && access(path, R_OK) != 0 {
-            faults.append(SettingsFault(key: key, problem: SystemError("open \(path)").wordsOfCredential))
+        for (key, path) in settings.plainFiles where !closed.contains(path) {
+            do throws(SystemError) {
+                _ = try file(path)
+            } catch {
+                faults.append(
+                    SettingsFault(
+                        key: key, problem: SystemError(ofNamedFile: path, error).wordsOfCredential))
+            }
         }
         return faults + settings.storage.faults
     }
 
     @EventLoop
     private static func gateways(
-        for app: Settings.App, by egress: Egress, key: String, log: Logger
+        for app: Settings.App, by egress: Egress, key: String, log: Logger,
+        reading file: @escaping FileReader = CredentialFiles.read
     ) throws(SettingsFault) -> AppGateways {
         let egress = egress.forApp(app.name)
         var log = log
         log[metadataKey: "app"] = "\(app.name)"
         // Before they are read: a change in between is noticed.
-        let files = CredentialFiles(app.settings.files)
+        let files = CredentialFiles(app.settings.files, reading: file)
         let opened = try prefixed(key) { () throws(CredentialFault) in
-            try app.settings.open(by: egress, reading: CredentialFiles.read, log: log)
+            try app.settings.open(by: egress, reading: file, log: log)
         }
         return AppGateways(
             app: app.name,
@@ -168,6 +183,6 @@ func readCredential(
     do throws(SystemError) {
         return try file(path)
     } catch {
-        throw SettingsFault(key: key, problem: error.wordsOfCredential)
+        throw SettingsFault(key: key, problem: SystemError(ofNamedFile: path, error).wordsOfCredential)
     }
 }

@@ -30,23 +30,21 @@ package enum NodeProcess {
         let log = Logger(label: "onionbell") { _ in LineLogHandler(level: level, format: format, to: lines) }
         if geteuid() == 0 { log.warning("node.runs_as_root") }
         do {
-            if let moved = try MovingIn.finish(settings, settingsFile: configuration) {
+            switch try MovingIn.finish(settings, settingsFile: configuration) {
+            case .nothingToDo: break
+            case .moved(let address, let conflicts):
                 log.notice(
-                    "restore.finished",
-                    metadata: ["address": "\(moved.address)", "not_taken": "\(moved.conflicts)"])
+                    "restore.finished", metadata: ["address": "\(address)", "not_taken": "\(conflicts)"])
                 settings = try Settings(file: configuration, environment: environment)
+            case .refused(let reason): log.error("restore.refused", metadata: ["reason": "\(reason)"])
             }
         } catch {
             lines.flush()
             format.printFailure("\(error)")
             return (error as? NodeError ?? .configuration("")).exitStatus
         }
-        if settings.connections > room {
-            let lowered = settings.lowerConnections(to: room)
-            log.warning("limits.lowered", metadata: lowered.mapValues { "\($0)" })
-        }
         do {
-            try await run(settings, configuration, log, level, lines)
+            try await run(settings, configuration, room, log, level, lines)
             return 0
         } catch {
             lines.flush()
@@ -55,9 +53,13 @@ package enum NodeProcess {
         }
     }
 
+    /// Runs the node; where it does not start after a move, as what it was before.
+    ///
+    /// - Parameter room: The most connections that the limit of open files leaves room for.
     @EventLoop
     private static func run(
-        _ settings: Settings, _ configuration: String, _ log: Logger, _ level: LogLevel, _ lines: LineSink
+        _ settings: Settings, _ configuration: String, _ room: Int, _ log: Logger, _ level: LogLevel,
+        _ lines: LineSink
     ) async throws(NodeError) {
         // Nobody may read it, as little as the log.
         let output = LineSink(STDOUT_FILENO, named: "output") { _ in "" }
@@ -73,6 +75,32 @@ package enum NodeProcess {
         } onOnionState: {
             service.tell($0.description)
         }
+        var settings = settings
+        while true {
+            if settings.connections > room {
+                let lowered = settings.lowerConnections(to: room)
+                log.warning("limits.lowered", metadata: lowered.mapValues { "\($0)" })
+            }
+            do throws(NodeError) {
+                return try await run(settings, host, service, log, lines, output)
+            } catch {
+                // No file of a move is left once the node has started.
+                guard try MovedOut.goBack(in: settings.stateDirectory) else { throw error }
+                log.error("restore.undone", metadata: ["reason": "\(error)"])
+                do {
+                    settings = try Settings(file: configuration, environment: environment)
+                } catch {
+                    throw .configuration("\(error)")
+                }
+            }
+        }
+    }
+
+    @EventLoop
+    private static func run(
+        _ settings: Settings, _ host: NodeHost, _ service: ServiceManager, _ log: Logger, _ lines: LineSink,
+        _ output: LineSink
+    ) async throws(NodeError) {
         let start = try NodeStart(settings, host: host, log: log)
         let life = NodeLife(start, service, log, lines)
         let node: RelayNode
@@ -82,6 +110,7 @@ package enum NodeProcess {
             guard !life.isStopping else { return try await life.end() }
             throw error
         }
+        MovedOut.forget(in: settings.stateDirectory)
         log.notice("node.started")
         // Nowhere else: whoever has the link owns the node.
         if isatty(STDOUT_FILENO) == 1 { node.console?.tellLink { output.write("console: \($0)\n") } }

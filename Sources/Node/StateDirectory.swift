@@ -248,20 +248,30 @@ package struct StateDirectory: ~Copyable {
         let file = "\(path)/\(name)"
         do {
             if access(file, F_OK) != 0 { try makeKey(at: file) }
-            let text = String(decoding: try PrivateFile.read(file, limit: 128), as: UTF8.self)
-            guard let key = Hex.decode(text.split(separator: "\n").first.map(String.init) ?? ""),
-                key.count == 32
-            else {
+            guard let key = key(of: try PrivateFile.read(file, limit: longestKey)) else {
                 throw NodeError.configuration(
                     "\(file) is not a key of 64 hex digits: restore it, or move it into another folder and lose \(loss)"
                 )
             }
-            return Secret(key)
+            return key
         } catch let error as NodeError {
             throw error
         } catch {
             throw .unavailable("\(error)")
         }
+    }
+
+    /// Bytes of a file with such a key, and more.
+    static let longestKey = 128
+
+    /// Returns the key in a file of 64 hex digits; `nil`: there is none.
+    static func key(of file: [UInt8]) -> Secret? {
+        guard file.count <= longestKey,
+            let key = Hex.decode(
+                String(decoding: file, as: UTF8.self).split(separator: "\n").first.map(String.init) ?? ""),
+            key.count == 32
+        else { return nil }
+        return Secret(key)
     }
 
     /// Makes a file of a secret if it is not there.

@@ -227,6 +227,18 @@ import Testing
         try LabDirectory.write(try seal.seal(Array(hostile.utf8)), to: plain.file + "-hostile")
         let said = try plain.cluster("import", plain.file + "-hostile", "--credentials", directory)
         #expect(said.status == 65, "\(said)")
+        // Nor does it become a file of the node's own, whatever is asked for.
+        for (name, folder) in [
+            ("console-owner", second.world.state), ("onionbell.yaml", second.world.directory.path),
+        ] {
+            let own = String(decoding: text, as: UTF8.self).replacing(
+                #""credentials":{}"#, with: #""credentials":{"\#(name)":"aGVsbG8="}"#)
+            try LabDirectory.write(try seal.seal(Array(own.utf8)), to: plain.file + "-own")
+            let before = try? LabDirectory.read("\(folder)/\(name)")
+            let told = try second.cluster("import", plain.file + "-own", "--credentials", folder, "--force")
+            #expect(told.status == 73, "\(told)")
+            #expect((try? LabDirectory.read("\(folder)/\(name)")) == before)
+        }
         for node in [first, second, plain] { await node.world.close() }
     }
 

@@ -90,7 +90,7 @@ final class BackedUpMachine {
     /// Takes a backup in, and starts.
     func open(_ backup: NodeBackup) throws {
         let plan = try MovePlan(
-            backup, settingsFile: configuration, stateDirectory: state, keepsSettings: false)
+            backup, settingsFile: configuration, running: running, keepsSettings: false)
         try MovingIn.stage(plan.backup, in: state)
         _ = try MovingIn.finish(running, settingsFile: configuration)
     }

@@ -28,7 +28,7 @@ import Tor
         case lostStore
     }
 
-    private func make(_ change: Change, on machine: BackedUpMachine) throws {
+    func make(_ change: Change, on machine: BackedUpMachine) throws {
         let credentials = machine.directory + "/credentials"
         let invitations = Invitations(path: StateDirectory.peers(in: machine.state))
         switch change {
@@ -67,7 +67,7 @@ import Tor
         }
     }
 
-    private func target(_ target: Target, for machine: BackedUpMachine) async throws -> BackedUpMachine {
+    func target(_ target: Target, for machine: BackedUpMachine) async throws -> BackedUpMachine {
         guard target != .empty else { return try await BackedUpMachine() }
         let other = try await machine.twin()
         try other.addMailbox("carl", readers: ["laptop"], number: 9)

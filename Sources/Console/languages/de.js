@@ -49,6 +49,8 @@ export default {
     move_no_file: "Wähle zuerst die Datei.",
     move_look: "Hineinsehen",
     move_made: "Gemacht",
+    move_files: "Diese Dateien kommen mit:",
+    move_faults: "Der Knoten würde damit nicht starten:",
     move_left: "Diese Dateien darf der Knoten nicht schreiben. Kopiere sie vom alten Rechner:",
     move_conflicts: "Diese werden nicht übernommen: Hier gibt es andere mit ihrem Namen, oder es ist kein Platz mehr. Willst du sie haben, benenne die hiesigen vorher um oder lösche sie.",
     move_database: "Die Einstellungen nennen eine Datenbank: Telefone und Postfächer sind die darin.",

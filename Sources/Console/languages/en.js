@@ -49,6 +49,8 @@ export default {
     move_no_file: "Choose the file first.",
     move_look: "Look into it",
     move_made: "Made",
+    move_files: "These files come with it:",
+    move_faults: "The node would not start with it:",
     move_left: "The node may not write these files. Copy them from the old machine:",
     move_conflicts: "These are not taken: there are others of their names here, or no room for more. Rename or delete those here first to have them.",
     move_database: "The settings name a database: phones and mailboxes are those in it.",

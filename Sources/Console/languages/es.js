@@ -49,6 +49,8 @@ export default {
     move_no_file: "Elija primero el archivo.",
     move_look: "Ver qué contiene",
     move_made: "Hecha",
+    move_files: "Estos archivos vienen con ella:",
+    move_faults: "El nodo no arrancaría con ella:",
     move_left: "El nodo no puede escribir estos archivos. Cópielos del equipo viejo:",
     move_conflicts: "Estos no se toman: aquí hay otros con su nombre, o no queda sitio. Si los quiere, cambie antes el nombre de los de aquí o bórrelos.",
     move_database: "La configuración nombra una base de datos: los teléfonos y los buzones son los que hay en ella.",

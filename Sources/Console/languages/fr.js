@@ -49,6 +49,8 @@ export default {
     move_no_file: "Choisissez d’abord le fichier.",
     move_look: "Regarder dedans",
     move_made: "Faite",
+    move_files: "Ces fichiers l’accompagnent :",
+    move_faults: "Le nœud ne démarrerait pas avec elle :",
     move_left: "Le nœud ne peut pas écrire ces fichiers. Copiez-les depuis l’ancienne machine :",
     move_conflicts: "Ceux-ci ne sont pas repris : il y en a ici d’autres du même nom, ou il n’y a plus de place. Pour les avoir, renommez ou supprimez d’abord ceux d’ici.",
     move_database: "Les réglages nomment une base de données : les téléphones et les boîtes sont ceux qu’elle contient.",

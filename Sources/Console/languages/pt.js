@@ -49,6 +49,8 @@ export default {
     move_no_file: "Escolha primeiro o ficheiro.",
     move_look: "Ver o que contém",
     move_made: "Feita",
+    move_files: "Estes ficheiros vêm com ela:",
+    move_faults: "O nó não arrancaria com ela:",
     move_left: "O nó não pode escrever estes ficheiros. Copie-os da máquina antiga:",
     move_conflicts: "Estes não são aceites: aqui há outros com o mesmo nome, ou não há mais espaço. Para os ter, mude primeiro o nome dos que estão aqui, ou apague-os.",
     move_database: "As configurações indicam um banco de dados: os telefones e as caixas são os que estão nele.",

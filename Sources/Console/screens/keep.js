@@ -62,6 +62,10 @@ const base64Of = (file) => new Promise((resolve, reject) => {
     reader.readAsDataURL(file);
 });
 
+/** Names below a sentence; nothing where there is none. */
+const listOf = (word, names) => (names.length === 0 ? null : element("div", {}, element("p", {}, state.words(word)),
+    element("ul", { class: "left" }, names.map((name) => element("li", {}, element("code", {}, name))))));
+
 /** What would be done, before it is done. */
 function planned(plan, wanted, result, show) {
     const { words } = state;
@@ -86,10 +90,10 @@ function planned(plan, wanted, result, show) {
         element("dl", { class: "plan" },
             fact(words("now_address"), plan.address), fact(words("move_made"), timeOf(plan.made)),
             fact(words("tab_phones"), plan.phones), fact(words("mailboxes"), plan.mailboxes)),
-        plan.left.length === 0 ? null : element("div", {}, element("p", {}, words("move_left")),
-            element("ul", { class: "left" }, plan.left.map((name) => element("li", {}, element("code", {}, name))))),
-        plan.conflicts.length === 0 ? null : element("div", {}, element("p", {}, words("move_conflicts")),
-            element("ul", { class: "left" }, plan.conflicts.map((row) => element("li", {}, element("code", {}, conflictOf(row)))))),
+        listOf("move_files", plan.files.filter(({ fate }) => fate !== "left").map(({ name, fate }) => `${name} (${fate})`)),
+        listOf("move_faults", plan.faults.map(({ key, problem }) => (key === "" ? problem : `${key}: ${problem}`))),
+        listOf("move_left", plan.left),
+        listOf("move_conflicts", plan.conflicts.map(conflictOf)),
         plan.database ? element("p", { class: "soft" }, words("move_database")) : null,
         plan.settings === "taken"
             ? element("label", { class: "check" }, settings, words("move_settings"))

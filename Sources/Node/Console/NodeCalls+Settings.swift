@@ -113,17 +113,20 @@ extension NodeCalls {
     private func check(_ text: String, _ file: String) async throws(CallRefusal) -> Checked {
         let result = try await keep { () throws(CallRefusal) in
             Result { () throws(SettingsError) in
-                try Settings(
+                let settings = try Settings(
                     yaml: text, file: file, directory: absoluteDirectory(of: file), environment: environment)
+                let present = try? Settings(file: file, environment: environment)
+                return (settings, SettingsCheck.Disk(of: settings), present)
             }
         }
         switch result {
         case .failure(let error): return Checked(faults: error.faults)
-        case .success(let settings):
-            let check = SettingsCheck(of: settings)
+        case .success(let (settings, disk, present)):
+            let check = SettingsCheck(of: settings, on: disk)
             return Checked(
-                faults: check.faults + node.moveFaults(of: settings), remarks: check.remarks,
-                restartKeys: node.keysThatNeedRestart(for: settings))
+                faults: check.faults + settings.moveFaults(from: node.settings)
+                    + settings.programFaults(beside: [node.settings, present].compactMap(\.self)),
+                remarks: check.remarks, restartKeys: node.keysThatNeedRestart(for: settings))
         }
     }
 
@@ -173,17 +176,20 @@ extension NodeCalls {
     }
 }
 
-extension RelayNode {
-    /// Returns a fault if the settings name another state directory: a node there is another node, and the
-    /// console would be that one's.
-    func moveFaults(of settings: Settings) -> [SettingsFault] {
-        guard settings.stateDirectory != self.settings.stateDirectory else { return [] }
+extension Settings {
+    /// Returns a fault if the settings name another state directory than those before: a node there is another node, and
+    /// the console would be that one's.
+    func moveFaults(from before: Settings) -> [SettingsFault] {
+        guard !stateDirectory.hasSameBytes(as: before.stateDirectory) else { return [] }
         return [
             SettingsFault(
                 key: "state_directory",
-                problem: "must stay \(self.settings.stateDirectory): elsewhere the node is another one")
+                problem: "must stay \(before.stateDirectory): elsewhere the node is another one")
         ]
     }
+}
+
+extension RelayNode {
 
     /// Returns the keys of these settings that the running node does not take over.
     func keysThatNeedRestart(for settings: Settings) -> [String] {

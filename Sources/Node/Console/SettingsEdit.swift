@@ -7,7 +7,9 @@ import YAML
 /// way, as a value over several lines, is refused, and left to who edits the text.
 enum SettingsEdit {
     /// Why a value is not set here.
-    struct Refusal: Error, Equatable {}
+    struct Refusal: Error, Equatable, CustomStringConvertible {
+        var description: String { "the text is written in a way that only who edits it can change" }
+    }
 
     /// Returns the text with one value set.
     ///

@@ -1,6 +1,8 @@
+import Encodings
 import JSONCoding
 import Persistence
 import Processes
+import Tor
 
 /// The effects of moving in from a backup here, as the owner reads them before and after.
 struct MovePlan: Sendable {
@@ -22,45 +24,103 @@ struct MovePlan: Sendable {
     /// The reason why the settings are left as they are.
     private let reason: String?
     private let diff: [TextDiff.Line]
-    /// The credentials that another user has to put in their places.
-    private let closed: [String]
+    /// The files that come beside the node's own.
+    private let brought: BroughtFiles
     /// The rows that the store here does not take.
     private let conflicts: [BackupConflict]
     /// Whether the node will have its rows in a database, which has its own.
     private let hasDatabase: Bool
+    /// What a start would not start with. None is staged with a fault.
+    var faults: [SettingsFault] = []
     var isStaged = false
 
+    /// The settings that the node will have, and the files as they will be; `nil`: those here can't be read.
+    let next: (settings: Settings, contents: CredentialFiles.Contents)?
+
     /// Reads files, and the store.
+    ///
+    /// - Parameter running: The settings that the node runs with.
     init(
-        _ backup: NodeBackup, settingsFile: String, stateDirectory: String, keepsSettings: Bool
-    ) throws(StoreError) {
+        _ backup: NodeBackup, settingsFile: String, running: Settings, keepsSettings: Bool
+    ) throws(CallRefusal) {
         self.backup = backup
-        let closed = MovingIn.closed(for: backup, settingsFile: settingsFile)
-        let present = (try? SettingsText.read(settingsFile)) ?? ""
-        let text = SettingsStore.text(backup.settings ?? present, movedTo: stateDirectory)
-        let isSame = SettingsStore.text(present, movedTo: stateDirectory) == text
-        diff = isSame ? [] : TextDiff.lines(from: present, to: text)
+        let stateDirectory = running.stateDirectory
         func settings(_ text: String) throws(SettingsError) -> Settings {
             try Settings(
                 yaml: text, file: settingsFile, directory: absoluteDirectory(of: settingsFile),
                 environment: environment)
         }
+        let present = (try? SettingsText.read(settingsFile)) ?? ""
+        let known = [running] + [try? settings(present)].compactMap(\.self)
+        var text = SettingsStore.text(backup.settings ?? present, movedTo: stateDirectory)
+        var own: Settings?
         var reason: String?
-        do throws(SettingsError) { _ = try settings(text) } catch { reason = "\(error)" }
-        if closed.settings { reason = "this user may not write \(settingsFile)" }
+        do {
+            own = try settings(text)
+            text = try SettingsStore.text(text, withProgramsOf: known[known.count - 1], for: settings(text))
+            let moved = try settings(text)
+            let faults = moved.programFaults(beside: known) + moved.moveFaults(from: running)
+            reason = faults.first.map { "\($0)" }
+        } catch {
+            reason = "\(error)"
+        }
+        let isSame = SettingsStore.text(present, movedTo: stateDirectory) == text
+        diff = isSame ? [] : TextDiff.lines(from: present, to: text)
+        // Whoever keeps the settings keeps what they name.
+        if keepsSettings, !isSame { self.backup.credentials = [:] }
+        let place = BroughtFiles.Place(
+            settingsFile: settingsFile, stateDirectory: stateDirectory, present: known)
+        if reason != nil { self.backup.credentials = [:] }
+        brought = try BroughtFiles(of: self.backup, namedBy: own, to: place)
+        if !SettingsStore.isOpen(settingsFile) { reason = "this user may not write \(settingsFile)" }
         fate = isSame ? .same : keepsSettings ? .kept : reason == nil ? .taken : .left
         self.reason = fate == .left ? reason : nil
         self.backup.settings = fate == .taken ? text : nil
-        // Whoever keeps the settings keeps what they name.
-        if fate == .kept { self.backup.credentials = [:] }
-        self.closed = fate == .kept ? [] : closed.credentials
         let next = try? settings(fate == .taken ? text : present)
         hasDatabase = next.map { !$0.storage.url.isEmpty } ?? false
-        conflicts =
-            try hasDatabase
-            ? []
-            : RegistrationFile(path: StateDirectory.outbox(in: stateDirectory), isReadOnly: false).conflicts(
-                adding: backup.tables)
+        self.next = next.map { [backup = self.backup, brought] settings in
+            (settings, MovePlan.contents(for: settings, backup, brought))
+        }
+        do throws(StoreError) {
+            conflicts =
+                try hasDatabase
+                ? []
+                : RegistrationFile(path: StateDirectory.outbox(in: stateDirectory), isReadOnly: false)
+                    .conflicts(adding: backup.tables)
+        } catch {
+            let path = StateDirectory.outbox(in: stateDirectory)
+            throw CallRefusal(.unavailable, "store_failed", "\(error.explained(path: path))")
+        }
+        faults = self.next.map { MovePlan.placeFaults(of: $0.settings, backup, beside: running) } ?? []
+    }
+
+    /// Returns the contents that files will have for a start with these settings.
+    private static func contents(
+        for settings: Settings, _ backup: NodeBackup, _ brought: BroughtFiles
+    ) -> CredentialFiles.Contents {
+        var contents = CredentialFiles.Contents(reading: settings.filesOfStart)
+        for file in brought.files where file.fate.isWritten {
+            contents.put(file.content.bytes, at: file.path)
+        }
+        for (name, key) in backup.keys {
+            contents.put(key.bytes, at: "\(settings.stateDirectory)/\(name.wrappedValue)")
+        }
+        return contents
+    }
+
+    /// Returns the faults of a start with these settings that no file's contents bring.
+    private static func placeFaults(
+        of settings: Settings, _ backup: NodeBackup, beside running: Settings
+    ) -> [SettingsFault] {
+        let known = running.missingPlaces
+        var faults = settings.missingPlaces.filter { !known.contains($0) }
+        if let fault = settings.loopFault(at: backup.address) { faults.append(fault) }
+        if backup.peers != nil, let front = OnionAddress(settings.onion.publicAddress),
+            !front.description.hasSameBytes(as: backup.address)
+        {
+            faults.append(SettingsFault(key: "onion.public_address", problem: Settings.refusal(of: front)))
+        }
+        return faults
     }
 
     func json(canRestart: Bool) -> JSON {
@@ -70,7 +130,10 @@ struct MovePlan: Sendable {
             "mailboxes": .integer(Int64(backup.rows(of: "mailbox"))),
             "private": .bool(backup.peers != nil), "settings": .string(fate.rawValue),
             "reason": reason.map { .string($0) } ?? .null, "difference": .array(diff.map(\.json)),
-            "left": .array(closed.map { .string($0) }),
+            "left": .array(brought.left.map { .string($0) }),
+            "files": .array(
+                brought.files.map { ["name": .string($0.name), "fate": .string($0.fate.rawValue)] }),
+            "faults": .array(faults.map(\.json)),
             "conflicts": .array(conflicts.map(\.json)), "database": .bool(hasDatabase),
             "staged": .bool(isStaged),
             "restarts": .bool(canRestart),

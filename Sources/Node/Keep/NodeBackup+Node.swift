@@ -111,6 +111,10 @@ extension NodeBackup.Fault {
         case .tooLong:
             CallRefusal(
                 .unfit, "too_long", "a backup has \(NodeBackup.longestFile) bytes at most, and this one more")
+        case .unfit(let name):
+            CallRefusal(
+                .unfit, "unfit_backup",
+                "a node can't start with the \(name) in the file: it was changed, or made by hand")
         case .crypto(let error): CallRefusal(.unavailable, "no_seal", "\(error)")
         }
     }

@@ -1,5 +1,6 @@
 import Crypto
 import Encodings
+import Gateways
 import JSONCoding
 import Persistence
 import Tor
@@ -20,6 +21,8 @@ package struct NodeBackup: Sendable {
         /// The passphrase is another one, or the file was changed or cut.
         case wrongPassphrase
         case tooLong
+        /// The file of this name in it is none that a node could start with.
+        case unfit(String)
         case crypto(CryptoError)
     }
 
@@ -113,6 +116,7 @@ package struct NodeBackup: Sendable {
             guard NodeBackup.keyNames.contains(where: { $0.hasSameBytes(as: name) }),
                 let bytes = value.string.flatMap({ Base64.decode($0) }), bytes.count <= 16_384
             else { throw .unreadable }
+            guard NodeBackup.isKey(bytes, named: name) else { throw .unfit(name) }
             self.keys[ByteText(name)] = Secret(bytes)
         }
         guard let onionKey = self.keys[ByteText("onion-key")],
@@ -138,11 +142,21 @@ package struct NodeBackup: Sendable {
         var peers: [ByteText: [UInt8]] = [:]
         for (name, value) in files {
             guard name.hasSuffix(".auth"), Invitations.isName(String(name.dropLast(".auth".utf8.count))),
-                let bytes = value.string.flatMap({ Base64.decode($0) }), bytes.count <= 256
+                let bytes = value.string.flatMap({ Base64.decode($0) })
             else { throw .unreadable }
+            guard Invitations.key(of: bytes) != nil else { throw .unfit(name) }
             peers[ByteText(name)] = bytes
         }
         return peers
+    }
+
+    /// Whether a start could read a key, by the reader that the start has for it.
+    private static func isKey(_ file: [UInt8], named name: String) -> Bool {
+        switch name {
+        case "digest-key", "status-key": StateDirectory.key(of: file) != nil
+        case "vapid-key": (try? VAPIDKey(pem: file)) != nil
+        case _: true  // The address is looked at with the onion key's.
+        }
     }
 
     /// Whether a path may be written to: no way up, and nothing that ends a line.
@@ -154,7 +168,8 @@ package struct NodeBackup: Sendable {
 }
 
 extension BackupTable {
-    fileprivate var lines: String {
+    /// The rows as text: a JSON array for each, a line each.
+    var lines: String {
         rows.map { row in
             JSON.array(
                 row.map { value in
@@ -169,7 +184,7 @@ extension BackupTable {
         }.joined(separator: "\n")
     }
 
-    fileprivate init?(_ name: String, lines: String) {
+    init?(_ name: String, lines: String) {
         var rows: [[BackupValue]] = []
         for line in lines.utf8.split(separator: UInt8(ascii: "\n")) {
             guard let values = (try? JSON(Array(line), maximumDepth: 2))?.array, values.count <= 32 else {

@@ -66,7 +66,15 @@ extension NodeCalls {
         }
         let own = try await refuseAnother(backup)
         var plan = try await plan(backup, keepsSettings: wanted.keepsSettings)
+        if let next = plan.next {
+            plan.faults += GatewayAssembly.faults(
+                in: next.settings, except: next.settings.closedCredentials, reading: next.contents.read,
+                ends: false)
+        }
         if !wanted.isLook {
+            if let fault = plan.faults.first {
+                throw CallRefusal(.unfit, "unfit_backup", "the node would not start with it: \(fault)")
+            }
             if backup.address != own, !wanted.hasOldStopped { try await refuseRival(backup.address) }
             let directory = node.settings.stateDirectory
             let staged = plan.backup
@@ -131,15 +139,9 @@ extension NodeCalls {
     private func plan(
         _ backup: NodeBackup, keepsSettings: Bool
     ) async throws(CallRefusal) -> MovePlan {
-        let (file, directory) = (node.host.settingsFile, node.settings.stateDirectory)
+        let (file, running) = (node.host.settingsFile, node.settings)
         return try await keep { () throws(CallRefusal) in
-            do throws(StoreError) {
-                return try MovePlan(
-                    backup, settingsFile: file, stateDirectory: directory, keepsSettings: keepsSettings)
-            } catch {
-                let path = StateDirectory.outbox(in: directory)
-                throw CallRefusal(.unavailable, "store_failed", "\(error.explained(path: path))")
-            }
+            try MovePlan(backup, settingsFile: file, running: running, keepsSettings: keepsSettings)
         }
     }
 

@@ -1,3 +1,4 @@
+import Encodings
 import Glibc
 import Reactor
 
@@ -27,7 +28,7 @@ enum SettingsStore {
     }
 
     /// Returns the path to which a link leads, so that the link stays a link.
-    private static func real(_ path: String) -> String {
+    static func real(_ path: String) -> String {
         guard let found = realpath(path, nil) else { return path }
         defer { free(found) }
         return String(cString: found)
@@ -43,5 +44,19 @@ enum SettingsStore {
         guard let index = lines.firstIndex(where: { $0.hasPrefix(key) }) else { return line + "\n" + text }
         lines[index] = line
         return lines.joined(separator: "\n")
+    }
+
+    /// Returns the text with the programs of other settings: a backup names none.
+    static func text(
+        _ text: String, withProgramsOf here: Settings, for settings: Settings
+    ) throws(SettingsEdit.Refusal) -> String {
+        var text = text
+        for (key, wanted, present) in [
+            ("tor.binary", settings.tor.binary, here.tor.binary),
+            ("tor.torrc", settings.tor.torrc, here.tor.torrc),
+        ] where !wanted.hasSameBytes(as: present) {
+            text = try SettingsEdit.set(key, to: present, in: text)
+        }
+        return text
     }
 }

@@ -23,10 +23,18 @@ extension Settings {
         guard apps.contains(where: { !$0.settings.upstreams.isEmpty }),
             let own = try? key.load()?.address.description
         else { return }
+        if let fault = loopFault(at: own) { throw .configuration("\(fault)") }
+    }
+
+    /// Returns the fault of an app that would hand on to the node itself; `nil`: none does.
+    ///
+    /// - Parameter own: The node's own address.
+    func loopFault(at own: String) -> SettingsFault? {
         for (index, app) in apps.enumerated()
-        where app.settings.upstreams.contains(where: { $0.host == own }) {
-            throw .configuration("apps[\(index)].url: \(own) is this node's own address")
+        where app.settings.upstreams.contains(where: { $0.host.hasSameBytes(as: own) }) {
+            return SettingsFault(key: "apps[\(index)].url", problem: "\(own) is this node's own address")
         }
+        return nil
     }
 
     /// Returns the address that clients use.

@@ -1,3 +1,4 @@
+import Encodings
 import Glibc
 
 extension Settings {
@@ -43,6 +44,9 @@ extension Settings {
         path.split(separator: "/").dropLast().last.map(String.init) == SettingsReader.credentialsDirectory
     }
 
+    /// Every file that a start reads by its name in the settings.
+    package var filesOfStart: [String] { namedFiles + [tor.torrc].filter { !$0.isEmpty } }
+
     /// The credentials that systemd hands to the node, and that this user can't read where they lie: all is as it should
     /// be, and nothing can be said of what is in them. Root reads all; without systemd it is a fault.
     package var closedCredentials: [String] {
@@ -50,6 +54,21 @@ extension Settings {
         return credentialFiles.filter { path in
             guard Settings.isInCredentialsDirectory(path) else { return false }
             return access(path, R_OK) != 0 && errno == EACCES
+        }
+    }
+
+    /// Returns a fault for each setting by which a program is run that none of these settings has: whoever has entered the
+    /// console, or wrote a backup, names none. Who may edit the file does.
+    func programFaults(beside others: [Settings]) -> [SettingsFault] {
+        [
+            ("tor.binary", tor.binary, others.map(\.tor.binary)),
+            ("tor.torrc", tor.torrc, others.map(\.tor.torrc)),
+        ]
+        .compactMap { key, value, known in
+            guard !known.contains(where: { $0.hasSameBytes(as: value) }) else { return nil }
+            return SettingsFault(
+                key: key,
+                problem: "names what the node runs, and is changed in the file alone: leave it as it is here")
         }
     }
 }

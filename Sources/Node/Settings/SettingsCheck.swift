@@ -8,12 +8,25 @@ package struct SettingsCheck: Sendable {
     /// Sentences of what is no error.
     package let remarks: [String]
 
+    /// The files that settings name, and what is wrong with their places: all that a disk is asked for. Never read on the
+    /// loop of a node that runs.
+    package struct Disk: Sendable {
+        let contents: CredentialFiles.Contents
+        let closed: [String]
+        let faults: [SettingsFault]
+
+        package init(of settings: Settings) {
+            contents = CredentialFiles.Contents(reading: settings.filesOfStart)
+            closed = settings.closedCredentials
+            faults = settings.missingPlaces + settings.frontFaults
+        }
+    }
+
     @EventLoop
-    package init(of settings: Settings) {
-        let closed = settings.closedCredentials
+    package init(of settings: Settings, on disk: Disk) {
+        let closed = disk.closed
         faults =
-            GatewayAssembly.faults(in: settings, except: closed) + settings.missingPlaces
-            + settings.frontFaults
+            GatewayAssembly.faults(in: settings, except: closed, reading: disk.contents.read) + disk.faults
         var remarks = closed.map { "not checked, because this user may not read it: \($0)" }
         for app in settings.apps {
             if let doubt = app.settings.doubt {

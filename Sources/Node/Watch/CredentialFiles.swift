@@ -25,11 +25,22 @@ package struct CredentialFiles: Equatable, Sendable {
     }
 
     /// The contents of the files when they were looked at: their user needs to read nothing more.
-    struct Contents: Sendable {
+    package struct Contents: Sendable {
         fileprivate var files: [String: Result<[UInt8], SystemError>] = [:]
 
+        package init(reading paths: [String] = []) {
+            for path in paths where !path.isEmpty { files[path] = Contents.result(of: path) }
+        }
+
+        fileprivate static func result(of path: String) -> Result<[UInt8], SystemError> {
+            Result { () throws(SystemError) in try CredentialFiles.read(path) }
+        }
+
+        /// Puts other contents in the place of a file's.
+        mutating func put(_ content: [UInt8], at path: String) { files[path] = .success(content) }
+
         @Sendable
-        func read(_ path: String) throws(SystemError) -> [UInt8] {
+        package func read(_ path: String) throws(SystemError) -> [UInt8] {
             guard let file = files[path] else { throw SystemError("open \(path)", code: ENOENT) }
             return try file.get()
         }
@@ -50,11 +61,11 @@ package struct CredentialFiles: Equatable, Sendable {
     /// The digests of the files' contents; `nil` for a file that can't be read.
     private var digests: [[UInt8]?]
 
-    init(_ paths: [String]) {
+    init(_ paths: [String], reading read: (String) throws(SystemError) -> [UInt8] = CredentialFiles.read) {
         self.paths = paths.filter { !$0.isEmpty }
         stamps = []
         digests = []
-        look()
+        look(reading: read)
     }
 
     /// How the files stand now.

@@ -2,7 +2,7 @@ import Encodings
 import Relay
 
 /// A value of a row that leaves the store, in the open.
-package enum BackupValue: Equatable, Sendable {
+package enum BackupValue: Hashable, Sendable {
     case null
     case integer(Int64)
     case text(String)
@@ -72,15 +72,50 @@ package struct BackupTable: Sendable {
 extension RegistrationFile {
     /// Returns the tables that an owner takes along, all as they were at one time: no reader without its mailbox.
     package func backupTables() throws(StoreError) -> [BackupTable] {
-        try connection.snapshot { () throws(StoreError) in
-            var tables: [BackupTable] = []
-            for name in BackupTable.names {
-                guard let (door, table) = BackupTable.table(name),
-                    try DoorSchema.isThere(door, on: connection)
+        try connection.snapshot { () throws(StoreError) in try readTables() }
+    }
+
+    private func readTables() throws(StoreError) -> [BackupTable] {
+        var tables: [BackupTable] = []
+        for name in BackupTable.names {
+            guard let (door, table) = BackupTable.table(name), try DoorSchema.isThere(door, on: connection)
+            else { continue }
+            tables.append(BackupTable(name, of: try backupRows(of: table)))
+        }
+        return tables
+    }
+
+    /// Returns the rows that ``add(_:)`` would make; nothing is changed.
+    package func rows(addedBy tables: [BackupTable]) throws(StoreError) -> [BackupTable] {
+        try connection.engine.begin()
+        defer { connection.engine.rollback() }
+        let before = Dictionary(uniqueKeysWithValues: try readTables().map { (ByteText($0.name), $0.rows) })
+        _ = try take(tables)
+        return try readTables().map { table in
+            let present = Set(before[ByteText(table.name)] ?? [])
+            return BackupTable(table.name, of: table.rows.filter { !present.contains($0) })
+        }
+    }
+
+    /// Removes rows that ``add(_:)`` has made. A row that was changed since stays.
+    package func remove(_ tables: [BackupTable]) throws(StoreError) {
+        try connection.transaction { () throws(StoreError) in
+            let present = Dictionary(
+                uniqueKeysWithValues: try readTables().map { (ByteText($0.name), Set($0.rows)) })
+            for table in tables.reversed() {
+                guard let there = present[ByteText(table.name)],
+                    let key = BackupTable.table(table.name)?.table.columns[0].name
                 else { continue }
-                tables.append(BackupTable(name, of: try backupRows(of: table)))
+                let removal = try Statement("DELETE FROM \(table.name) WHERE \(key) = ?1", on: connection)
+                for row in table.rows where there.contains(row) {
+                    switch row[0] {
+                    case .integer(let number): try removal.bind(1, number)
+                    case .text(let text): try removal.bind(1, text)
+                    case .bytes, .null: continue
+                    }
+                    try removal.run()
+                }
             }
-            return tables
         }
     }
 

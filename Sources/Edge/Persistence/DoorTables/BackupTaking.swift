@@ -41,7 +41,7 @@ extension RegistrationFile {
         return try take(tables)
     }
 
-    private func take(_ tables: [BackupTable]) throws(StoreError) -> [BackupConflict] {
+    func take(_ tables: [BackupTable]) throws(StoreError) -> [BackupConflict] {
         for table in tables where !table.rows.isEmpty {
             guard let door = BackupTable.table(table.name)?.door else { continue }
             try DoorSchema.make(door, on: connection)

@@ -31,11 +31,8 @@ package struct Invitations: Sendable {
         do throws(SystemError) {
             for file in try PrivateFile.names(in: path) where file.hasSuffix(Self.ending) {
                 let name = String(file.dropLast(Self.ending.count))
-                let bytes = try PrivateFile.read("\(path)/\(file)", limit: 256)
-                guard
-                    let key = String(decoding: bytes, as: UTF8.self).split(separator: "\n").first
-                        .flatMap({ ClientKey(line: $0) })
-                else {
+                let bytes = try PrivateFile.read("\(path)/\(file)", limit: Self.longestFile)
+                guard let key = Self.key(of: bytes) else {
                     throw SystemError("read \(path)/\(file), which contains no client key", code: EINVAL)
                 }
                 keys[name] = key
@@ -45,6 +42,17 @@ package struct Invitations: Sendable {
             throw .system(error)
         }
         return keys
+    }
+
+    /// Bytes of a peer's file, and more.
+    private static let longestFile = 256
+
+    /// Returns the key in a peer's file; `nil`: there is none.
+    package static func key(of file: [UInt8]) -> ClientKey? {
+        guard file.count <= longestFile else { return nil }
+        return String(decoding: file, as: UTF8.self).split(separator: "\n").first.flatMap {
+            ClientKey(line: $0)
+        }
     }
 
     /// Invites a peer; from the first on the node is private.

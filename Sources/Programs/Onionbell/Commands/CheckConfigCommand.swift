@@ -34,7 +34,7 @@ struct CheckConfigCommand: AsyncParsableCommand {
         } catch {
             throw failure(error)
         }
-        let check = await SettingsCheck(of: settings)
+        let check = await SettingsCheck(of: settings, on: SettingsCheck.Disk(of: settings))
         let node = try? StateDirectory.runningNode(in: settings.stateDirectory)
         let user = NodeUser.find(for: settings, node: node, unit: await NodeUnit.find(for: config.config))
         let faults =

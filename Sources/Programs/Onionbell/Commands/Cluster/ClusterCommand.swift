@@ -116,7 +116,11 @@ struct ClusterImportCommand: ParsableCommand {
             let state = try stoppedNode(settings.stateDirectory)
             var files = FileExchange()
             var lines = try SharedKeys(in: state.path).take(cluster, isForced: force, by: &files)
-            if let credentials { lines += try write(cluster, to: credentials, by: &files) }
+            if let credentials {
+                let place = BroughtFiles.Place(
+                    settingsFile: config.config, stateDirectory: state.path, present: [settings])
+                lines += try write(cluster, to: credentials, beside: place, by: &files)
+            }
             try files.exchange()
             files.keep()
             for line in lines { printLine(line) }
@@ -134,13 +138,17 @@ struct ClusterImportCommand: ParsableCommand {
 
     /// Prepares the files of credentials; returns what becomes of them, a line each.
     private func write(
-        _ cluster: ClusterFile, to directory: String, by files: inout FileExchange
+        _ cluster: ClusterFile, to directory: String, beside place: BroughtFiles.Place,
+        by files: inout FileExchange
     ) throws -> [String] {
         var lines: [String] = []
         do throws(SystemError) {
             try files.makeDirectory(directory)
             for credential in cluster.credentials {
                 let path = "\(directory)/\(credential.name)"
+                guard !place.isOwn(path) else {
+                    throw SystemError("write \(path), a file of the node's own", code: EEXIST)
+                }
                 if (try? CredentialFiles.read(path)) == credential.content.bytes {
                     lines.append("\(path): the same already")
                 } else {

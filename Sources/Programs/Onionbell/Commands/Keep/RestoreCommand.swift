@@ -19,6 +19,10 @@ struct RestoreCommand: AsyncParsableCommand {
             the Tor network knows the old node, which is up to three hours after it stopped. If you have stopped it, say so \
             with --old-node-stopped. A phone or mailbox that has another one of its name here is named, and not taken.
 
+            The file may bring keys, invitations, rows, settings, and the files that these settings name; it names no program \
+            for the node to run. Nothing is taken in with which the node would not start. Should its next start fail all the \
+            same, it goes back to what it was.
+
             Exit status: 0 taken in, 1 refused, 3 the node ended before it answered, 64 usage, 65 the file or the passphrase \
             cannot be used, 66 the file cannot be read, 69 no node runs, 75 the node is at two other copies, 77 the node \
             runs as another user, 78 configuration.
@@ -81,6 +85,9 @@ struct RestoreCommand: AsyncParsableCommand {
                 }
             printLine("  \(sign) \(plainText(line["text"]?.string ?? ""))")
         }
+        for file in plan["files"]?.array ?? [] where file["fate"]?.string != "left" {
+            printLine("file       \(plainText(file["name"]?.string ?? "")): \(file["fate"]?.string ?? "")")
+        }
         if plan["database"]?.bool == true {
             printLine("phones and mailboxes are those of the database that the settings name")
         }
@@ -94,6 +101,12 @@ struct RestoreCommand: AsyncParsableCommand {
                 case _: "it does not fit to what is here"
                 }
             printLine("not taken: \(row["kind"]?.string ?? "") \(name)\(place): \(reason)")
+        }
+        for fault in plan["faults"]?.array ?? [] {
+            let key = plainText(fault["key"]?.string ?? "")
+            printLine(
+                "the node would not start with it: \(key.isEmpty ? "" : "\(key): ")\(plainText(fault["problem"]?.string ?? ""))"
+            )
         }
         for name in plan["left"]?.array ?? [] {
             printLine("copy it from the old machine: \(plainText(name.string ?? ""))")

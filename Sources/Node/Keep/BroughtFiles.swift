@@ -1,0 +1,118 @@
+import Crypto
+import Encodings
+import Glibc
+import Reactor
+
+/// The files that a backup brings beside the node's own: the credentials and certificates that its settings name, and no
+/// others. Anybody may have written the backup.
+package struct BroughtFiles: Sendable {
+    /// The fate of one file.
+    enum Fate: String {
+        case new, replaced
+        /// It is there already.
+        case same
+        /// Somebody else has to put it there: this user may not, or it would lie elsewhere.
+        case left
+
+        var isWritten: Bool { self == .new || self == .replaced }
+    }
+
+    struct File: Sendable {
+        /// The name that the settings have for it.
+        let name: String
+        let path: String
+        let content: Secret
+        let fate: Fate
+    }
+
+    let files: [File]
+
+    /// The node that the files come to.
+    package struct Place: Sendable {
+        let settingsFile: String
+        let stateDirectory: String
+        /// The settings that the node has now: those that it runs with, and those in the file.
+        let present: [Settings]
+
+        package init(settingsFile: String, stateDirectory: String, present: [Settings]) {
+            (self.settingsFile, self.stateDirectory, self.present) = (settingsFile, stateDirectory, present)
+        }
+    }
+
+    /// Decides what becomes of each file. Nothing is written.
+    ///
+    /// - Parameter settings: The backup's own, which name what may come; `nil`: that was looked at before.
+    init(of backup: NodeBackup, namedBy settings: Settings?, to place: Place) throws(CallRefusal) {
+        let folder = NodeBackup.SettingsFolder(place.settingsFile)
+        let named = settings.map { Set($0.namedFiles.map { ByteText(folder.name(of: $0)) }) }
+        let replaced = Set(place.present.flatMap(\.namedFiles).map { ByteText($0) })
+        var files: [File] = []
+        for (key, content) in backup.credentials {
+            let (name, path) = (key.wrappedValue, folder.path(of: key.wrappedValue))
+            guard named?.contains(key) ?? true else {
+                throw BroughtFiles.unfit(name, "which its own settings do not name")
+            }
+            guard !place.isOwn(path) else { throw BroughtFiles.unfit(name, "which is the node's own file") }
+            let fate = BroughtFiles.fate(of: name, path, content, in: folder)
+            guard fate != .replaced || replaced.contains(ByteText(path)) else {
+                throw BroughtFiles.unfit(
+                    name,
+                    "and another file lies there, which the settings here do not name: move that one away")
+            }
+            files.append(File(name: name, path: path, content: content, fate: fate))
+        }
+        self.files = files.sorted { $0.name < $1.name }
+    }
+
+    /// No file comes.
+    init() { files = [] }
+
+    var left: [String] { files.filter { $0.fate == .left }.map(\.name) }
+
+    private static func unfit(_ name: String, _ reason: String) -> CallRefusal {
+        CallRefusal(.unfit, "unfit_backup", "the file brings \(SettingsFault.shown(name)), \(reason)")
+    }
+
+    private static func fate(
+        of name: String, _ path: String, _ content: Secret, in folder: NodeBackup.SettingsFolder
+    ) -> Fate {
+        if (try? CredentialFiles.read(path)) == content.bytes { return .same }
+        guard folder.isBeside(name) else { return .left }
+        // Its folder, or the one that it would be made in.
+        var parent = Self.parent(of: path)
+        if access(parent, F_OK) != 0 { parent = Self.parent(of: parent) }
+        guard access(parent, W_OK) == 0 else { return .left }
+        var status = stat()
+        return lstat(path, &status) == 0 ? .replaced : .new
+    }
+
+    static func parent(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return "/" }
+        return String(path[..<slash])
+    }
+}
+
+extension BroughtFiles.Place {
+    /// Whether a file is one that makes the node what it is: its settings, its torrc, or anything in its state directory,
+    /// wherever that lies and however the path is spelled.
+    package func isOwn(_ path: String) -> Bool {
+        let path = Self.real(path)
+        let torrcs = present.map(\.tor.torrc).filter { !$0.isEmpty }
+        if ([settingsFile] + torrcs).contains(where: { Self.real($0).hasSameBytes(as: path) }) { return true }
+        let state = Self.real(stateDirectory)
+        return path.hasSameBytes(as: state) || path.hasPrefix(state + "/")
+    }
+
+    /// Returns the path without links and doubled slashes, as far as it is there.
+    private static func real(_ path: String) -> String {
+        if let found = realpath(path, nil) {
+            defer { free(found) }
+            return String(cString: found)
+        }
+        let parts = path.split(separator: "/", omittingEmptySubsequences: true)
+        guard let name = parts.last, parts.count > 1 || path.hasPrefix("/") else { return path }
+        let folder = (path.hasPrefix("/") ? "/" : "") + parts.dropLast().joined(separator: "/")
+        let parent = folder == "/" ? "" : real(folder)
+        return name == "." ? parent : "\(parent)/\(name)"
+    }
+}
