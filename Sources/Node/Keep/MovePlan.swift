@@ -30,7 +30,7 @@ struct MovePlan: Sendable {
     private let conflicts: [BackupConflict]
     /// Whether the node will have its rows in a database, which has its own.
     private let hasDatabase: Bool
-    /// What a start would not start with. None is staged with a fault.
+    /// The faults for which a start would end. Nothing is staged with one.
     var faults: [SettingsFault] = []
     var isStaged = false
 

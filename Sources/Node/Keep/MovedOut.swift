@@ -43,7 +43,7 @@ struct MovedOut {
 
     mutating func note(_ rows: [BackupTable]) { self.rows = rows }
 
-    /// Writes it down. What a start that was killed has written stays: it knows what was before.
+    /// Writes the file, but where a start that was killed has left one, which knows what was before.
     func write(in stateDirectory: String) throws(SystemError) {
         do throws(SystemError) {
             try PrivateFile.write(text, to: MovedOut.file(in: stateDirectory), replacing: false)
@@ -52,7 +52,7 @@ struct MovedOut {
         }
     }
 
-    /// Forgets it: the moved node has started.
+    /// Removes the file: the moved node has started.
     static func forget(in stateDirectory: String) {
         guard access(file(in: stateDirectory), F_OK) == 0 else { return }
         try? PrivateFile.remove(file(in: stateDirectory))

@@ -6,7 +6,7 @@ import Reactor
 ///
 /// Guesses at the passphrase are judged one in a turn (``PassphraseTurns``), and hashed on another thread
 /// (``PassphraseDigest``: 32 MiB). A turn is long enough that all strangers together use a third of a processor, and
-/// its answers go out when the next has begun. Links and sessions cost nothing and wait for nothing, so whoever guesses
+/// the answer to a wrong guess goes out when the next has begun, or later. Links and sessions cost nothing and wait for nothing, so whoever guesses
 /// passphrases keeps nobody out who has one of these.
 @EventLoop
 package final class ConsoleLogin {
@@ -106,21 +106,17 @@ package final class ConsoleLogin {
     }
 
     private func takeTurns() async {
-        var late: [(id: Int, Judgement)] = []
+        var wrong: Set<Int> = []
         while !turns.isEmpty {
             let (id, over) = turns.next()
-            // Not before: whoever guesses again at once is no newer than those who came during the turn.
-            for (id, judgement) in late { tell(id, judgement) }
-            late = over.map { ($0, .comeAgain) }
+            for id in over { tell(id, wrong.remove(id) == nil ? .comeAgain : .wrong) }
             guard let id, let text = guesses[id]?.text else { continue }
             let began = EventLoop.now
-            let isRight = await isPassphrase(text)
-            if isRight { tell(id, .right) } else { late.append((id, .wrong)) }
+            if await isPassphrase(text) { tell(id, .right) } else { wrong.insert(id) }
             let took = EventLoop.now - began
             await pause(max(Self.shortestTurn, took * Self.hashesPerTurn) - took)
         }
         isTakingTurns = false
-        for (id, judgement) in late { tell(id, judgement) }
     }
 
     private func tell(_ id: Int, _ judgement: Judgement) {

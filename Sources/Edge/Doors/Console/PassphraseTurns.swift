@@ -1,9 +1,9 @@
 /// The order in which guesses at the passphrase are judged: one a turn, whatever comes meanwhile.
 ///
 /// A guess costs a hash, and nothing tells the owner's from a stranger's before it is made. So the order is the defence.
-/// First come browsers that have entered before, then senders of whom fewest were judged lately, then the newest guess. Whoever
-/// guesses on and on has been judged, and waits behind whoever comes for the first time; programs of one machine, which
-/// nothing tells apart, hear an answer only when the next turn has begun, so the guess that follows it is not the newest.
+/// First come browsers that have entered before, then senders of whom fewest were judged lately, then the newest guess; of
+/// programs of one machine in each fourth turn the oldest. Strangers hear that a guess was wrong when nobody waits any more, or after many turns: whoever
+/// guesses again as soon as he hears is judged once, and is no newer than who comes meanwhile.
 struct PassphraseTurns {
     /// Somebody who guesses, as far as guessers are told apart.
     enum Guesser: Hashable {
@@ -13,6 +13,13 @@ struct PassphraseTurns {
         case sender(Int)
         /// A browser that has entered before, by the digest of its mark.
         case known([UInt8])
+
+        fileprivate var isStranger: Bool {
+            switch self {
+            case .oneOfMany, .sender: true
+            case .known: false
+            }
+        }
     }
 
     private struct Guess {
@@ -26,19 +33,25 @@ struct PassphraseTurns {
     private var guesses: [Guess] = []
     /// Whose the last guesses were that were judged, the oldest first.
     private var judged: [Guesser] = []
+    /// Guesses whose answers go out after so many more turns, or when no guess waits.
+    private var held: [(id: Int, turns: Int)] = []
     /// Guesses that gave way, and have no answer yet.
     private var gaveWay: [Int] = []
     private var lastID = 0
+    private var turn = 0
 
-    /// The most guesses that wait. One more, and the last in order gives way.
-    static let most = 64
-    /// The turns that a guess waits for at most. One of many whom nothing tells apart is asked to come again sooner: it is
-    /// the newest then.
+    /// The most guesses that wait: more than a listener of the console has connections. One more, and the last in order
+    /// gives way.
+    static let most = 128
+    /// The turns that a guess waits for at most.
     static let longestWait = 32
-    static let longestWaitOfMany = 2
+    /// One turn of so many is for the oldest of those whom nothing tells apart, the others for the newest.
+    private static let oldestEvery = 4
+    /// The most turns for which the answer to a wrong guess of a stranger is held.
+    static let longestHold = 64
     private static let remembered = 64
 
-    var isEmpty: Bool { guesses.isEmpty && gaveWay.isEmpty }
+    var isEmpty: Bool { guesses.isEmpty && gaveWay.isEmpty && held.isEmpty }
 
     /// Lets a guess wait.
     ///
@@ -49,7 +62,9 @@ struct PassphraseTurns {
         }
         lastID += 1
         guesses.append(Guess(id: lastID, guesser: guesser))
-        if guesses.count > Self.most, let last = guesses.indices.min(by: { isBefore($1, $0) }) {
+        if guesses.count > Self.most,
+            let last = guesses.indices.min(by: { isBefore($1, $0, oldestFirst: false) })
+        {
             gaveWay.append(guesses.remove(at: last).id)
         }
         return lastID
@@ -57,27 +72,39 @@ struct PassphraseTurns {
 
     /// Begins a turn.
     ///
-    /// - Returns: The guess that is judged, and those that are judged no more: they may come again.
+    /// - Returns: The guess that is judged, and those whose answers go out now. Those of them that were not judged may come
+    ///   again.
     mutating func next() -> (judged: Int?, over: [Int]) {
         var over = gaveWay
         gaveWay = []
-        guard let first = guesses.indices.min(by: { isBefore($0, $1) }) else { return (nil, over) }
+        turn += 1
+        let isForOldest = turn % Self.oldestEvery == 0
+        guard let first = guesses.indices.min(by: { isBefore($0, $1, oldestFirst: isForOldest) }) else {
+            over += held.map(\.id)
+            held = []
+            return (nil, over)
+        }
+        for index in held.indices { held[index].turns -= 1 }
+        over += held.filter { $0.turns <= 0 }.map(\.id)
+        held.removeAll { $0.turns <= 0 }
         let guess = guesses.remove(at: first)
         judged.append(guess.guesser)
         if judged.count > Self.remembered { judged.removeFirst() }
+        held.append((guess.id, guess.guesser.isStranger ? Self.longestHold : 1))
         for index in guesses.indices { guesses[index].passed += 1 }
         guesses.removeAll {
-            let most = $0.guesser == .oneOfMany ? Self.longestWaitOfMany : Self.longestWait
-            guard $0.passed >= most else { return false }
+            guard $0.passed >= Self.longestWait, $0.guesser != .oneOfMany else { return false }
             over.append($0.id)
             return true
         }
         return (guess.id, over)
     }
 
-    private func isBefore(_ one: Int, _ other: Int) -> Bool {
-        let (a, b) = (rank(of: guesses[one].guesser), rank(of: guesses[other].guesser))
-        return a == b ? one > other : a < b
+    private func isBefore(_ one: Int, _ other: Int, oldestFirst: Bool) -> Bool {
+        let (first, second) = (guesses[one].guesser, guesses[other].guesser)
+        let (a, b) = (rank(of: first), rank(of: second))
+        guard a == b else { return a < b }
+        return oldestFirst && first == .oneOfMany && second == .oneOfMany ? one < other : one > other
     }
 
     /// Returns the rank of a guesser: less comes first.

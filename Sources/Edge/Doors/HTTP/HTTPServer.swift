@@ -147,7 +147,7 @@ package final class HTTPServer {
             circuits.settings.areAddresses && !settings.clientAddressHeader.isEmpty
             && (stream.peerAddress.map(isTrusted) ?? true)
         var arrival = DoorConnection.Arrival(circuits: circuits)
-        if let address, !isProxy { arrival.origin = .address(address.block) }
+        if let address, !isProxy { arrival.origin = origin(of: address) }
         if let certificate {
             guard countHandshake(arrival.origin, certificate) else { return stream.close() }
             arrival.tls = TLSSession(serving: certificate.context)
@@ -199,8 +199,14 @@ package final class HTTPServer {
         case .address(let address): return .address(address.block)
         case .unknown(let proxy):
             onUnknownClient?()
-            return proxy.map { .address($0.block) } ?? .anybody
+            return proxy.map { origin(of: $0) } ?? .anybody
         }
+    }
+
+    /// Returns the origin of a connection from an address. At a place for the owner nothing tells programs of this machine
+    /// apart, and each has millions of addresses.
+    private func origin(of address: NetworkAddress) -> Origin {
+        circuits.settings.areShared && address.isLoopback ? .anybody : .address(address.block)
     }
 
     /// Accepts nothing more and lets the requests in progress be answered. Returns when all connections have ended.

@@ -98,7 +98,9 @@ struct BisqRelaySettings {
         return own.filter(\.isLetter).lowercased()
     }
 
-    /// - Parameter isOption: Whether it stands among options, which have no options of their own.
+    /// Takes one setting of the relay's.
+    ///
+    /// - Parameter isOption: Whether the setting stands among options, which have no options of their own.
     private mutating func take(
         _ name: String, _ value: String, in directory: String, isOption: Bool = false
     ) throws(InitError) {
