@@ -92,6 +92,36 @@ import Vectors
         #expect(delays.last! > .seconds(5), "\(delays.last!)")
     }
 
+    // MARK: Silent servers
+
+    /// Seven hundred circuits bring a silent server each, again and again. An origin that has taken something before hears
+    /// no "busy", and waits for nobody, though its own lane had gone.
+    @Test func whatHasTakenSomethingKeepsAShareThatSilentServersCantUse() {
+        let play = OriginPlay(seed: 1)
+        let honest = (0..<6).map { OriginPlay.Phone(origin: "honest\($0).example", number: 0) }
+        for phone in honest { play.submit(to: phone, at: .zero, by: 5000) }
+        // Its lane closes after five minutes.
+        let begin = 400_000
+        for number in 0..<1600 {
+            let phone = OriginPlay.Phone(origin: "silent\(number).example", number: 0)
+            play.submit(to: phone, at: .milliseconds(begin + 80 * number), by: number)
+        }
+        for (index, phone) in honest.enumerated() {
+            for second in stride(from: 20, to: 120, by: 10) {
+                play.submit(
+                    to: phone, at: .milliseconds(begin + 1000 * second + index), by: 6000 + index)
+            }
+        }
+        play.run(until: .milliseconds(begin + 140_000)) { phone in
+            phone.origin!.hasPrefix("honest")
+                ? (.accepted, .milliseconds(50))
+                : (.deferred(Deferral(reason: "AnswerTimeout", scope: .host)), .seconds(15))
+        }
+        #expect(play.turnedAway.count { $0.origin!.hasPrefix("honest") } == 0)
+        #expect(play.turnedAway.count > 100)
+        #expect(play.delays { $0.origin!.hasPrefix("honest") }.last! <= .milliseconds(100))
+    }
+
     // MARK: Made-up names
 
     private static func madeUp(_ number: Int) -> OriginPlay.Phone {

@@ -63,6 +63,7 @@ package struct Pipeline: ~Copyable, Sendable {
     var admission: Admission
     var delivery = Delivery()
     var deadTokens = DeadTokens()
+    var provenOrigins = ProvenOrigins()
     var senders = Senders()
     var aliasSenders = AliasSenders()
     var kept = Kept()

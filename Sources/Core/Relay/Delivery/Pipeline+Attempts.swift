@@ -195,10 +195,7 @@ extension Pipeline {
         switch outcome {
         case .accepted, .kept:
             delivery.answered(slot, at: now.monotonic)
-            delivery.withLane(delivery.entries[slot].lane) {
-                $0.isProven = true
-                $0.hasDelivered = true
-            }
+            noteDelivery(by: delivery.entries[slot].lane, at: now.monotonic)
             let token = delivery.entries[slot].token
             if deadTokens.revive(token) { commits.append(.reviveToken(token)) }
             guard outcome != .kept else { return keep(slot) }

@@ -51,19 +51,27 @@ extension Pipeline {
         // No lane gives way for what is refused.
         let isTaken = admission.hasRoom(for: size, from: sender)
         // An app's strangers take no other app's lanes.
-        if id.host.isOrigin, !makeRoom(forOriginOf: id.app, from: sender, othersGiveWay: isTaken, at: time) {
+        if id.host.isOrigin, !makeRoom(for: id, from: sender, othersGiveWay: isTaken, at: time) {
             return nil
         }
-        if !hasRoomForLane { guard isTaken, closeLongestIdle(of: nil, at: time) else { return nil } }
+        let isProven = provenOrigins.has(id)
+        if !(isProven ? hasRoomForLane : hasRoomForStranger) {
+            guard isTaken, closeLongestIdle(of: nil, amongStrangers: !isProven, at: time) else { return nil }
+        }
         return makeLane(id, broughtBy: sender, at: time)
     }
 
     private var hasRoomForLane: Bool { delivery.laneCount < Pipeline.mostLanes }
+    /// Whether there is room for the lane to an origin that has taken nothing yet, beside those that have.
+    private var hasRoomForStranger: Bool {
+        delivery.laneCount < Pipeline.mostLanes - min(provenOrigins.count, Pipeline.mostLanes / 8)
+    }
 
     private mutating func makeLane(
         _ id: LaneID, broughtBy sender: SenderID? = nil, at time: MonotonicTime = 0
     ) -> Int {
         var made = Lane(id: id, shown: validator.shown(id), broughtBy: sender, at: time)
+        made.hasDelivered = provenOrigins.has(id)
         if !mayOpen(id) { made.park() }
         let lane = delivery.makeLane(made)
         effects.append(.laneOpened(lane))
@@ -79,28 +87,33 @@ extension Pipeline {
                 delivery.withLane(lane) { $0.idleSince = time }
                 continue
             }
-            if time - since >= Pipeline.idleLane { close(lane) }
+            if time - since >= Pipeline.idleLane { close(lane, at: time) }
         }
     }
 
     /// Closes the lane to an origin that has been idle for longest; `app` is `nil` for the lanes of any app.
     ///
+    /// - Parameter amongStrangers: Whether an origin that has taken something keeps its lane.
     /// - Returns: Whether there was a lane that could go.
-    mutating func closeLongestIdle(of app: String?, at time: MonotonicTime) -> Bool {
+    mutating func closeLongestIdle(
+        of app: String?, amongStrangers: Bool = false, at time: MonotonicTime
+    ) -> Bool {
         let idle = delivery.lanes.indices.filter {
             delivery.lanes[$0].canGo(at: time) && !delivery.lanes[$0].stage.isParked
                 && (app == nil || delivery.lanes[$0].id.app == app)
+                && !(amongStrangers && delivery.lanes[$0].hasDelivered)
         }
         guard
             let lane = idle.min(by: {
                 (delivery.lanes[$0].idleSince ?? time) < (delivery.lanes[$1].idleSince ?? time)
             })
         else { return false }
-        close(lane)
+        close(lane, at: time)
         return true
     }
 
-    private mutating func close(_ lane: Int) {
+    private mutating func close(_ lane: Int, at time: MonotonicTime) {
+        if delivery.lanes[lane].hasDelivered { provenOrigins.note(delivery.lanes[lane].id, at: time) }
         effects.append(.laneClosed(lane, shown: delivery.lanes[lane].shown))
         delivery.withLane(lane) { $0.lose() }
         forgetRecord(of: lane)

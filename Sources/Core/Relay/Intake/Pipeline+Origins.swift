@@ -8,6 +8,9 @@ import Encodings
 /// has never taken anything gives way to a newcomer's: first that of the sender with most of them, else one that has had
 /// its try. It keeps all that waits for it, and gets a gateway again when another one goes or has had its try. None gives
 /// way with a request under way, as most have one that lead to nobody: then the newcomer's waits for the first that ends.
+///
+/// An origin that has taken something (``ProvenOrigins``) is nobody's any more. A quarter of lanes and gateways is for such
+/// ones alone, or as many as there are: whoever makes up names has the rest.
 extension Pipeline {
     /// The number of lanes to origins that an app may have for each lane with
     /// a gateway; those that have given way count too.
@@ -19,22 +22,51 @@ extension Pipeline {
     /// The least time for which a lane has its gateway before it gives way so.
     private static let turn: Duration = .seconds(60)
 
+    /// Notes that a lane's host has taken something.
+    mutating func noteDelivery(by lane: Int, at time: MonotonicTime) {
+        if !delivery.lanes[lane].hasDelivered, delivery.lanes[lane].id.host.isOrigin {
+            provenOrigins.note(delivery.lanes[lane].id, at: time)
+        }
+        delivery.withLane(lane) {
+            $0.isProven = true
+            $0.hasDelivered = true
+        }
+    }
+
     private var mostOrigins: Int { Pipeline.originsPerGateway * originsPerApp }
+
+    /// Returns how many of so many new origins of an app may use; the others are for those that have taken something.
+    private func strangersShare(of most: Int, _ app: String) -> Int {
+        most - min(provenOrigins.count(of: app), most / 4)
+    }
 
     /// Makes room for another lane of this sender's, which gets a gateway if one can be had.
     ///
     /// - Returns: Whether the lane may be made; false if the sender, or all together, have the most already.
     mutating func makeRoom(
-        forOriginOf app: String, from sender: SenderID?, othersGiveWay: Bool, at time: MonotonicTime
+        for id: LaneID, from sender: SenderID?, othersGiveWay: Bool, at time: MonotonicTime
     ) -> Bool {
-        let lanes = origins(of: app)
+        let lanes = origins(of: id.app)
+        guard !provenOrigins.has(id) else {
+            return othersGiveWay && makeRoomForProven(of: id.app, at: time) || lanes.count < mostOrigins
+        }
         let own = lanes.count {
             delivery.lanes[$0].broughtBy == sender && !delivery.lanes[$0].canGo(at: time)
         }
-        guard own < mostLanes(of: sender, free: mostOrigins - lanes.count) else { return false }
+        let free = strangersShare(of: mostOrigins, id.app) - lanes.count { !delivery.lanes[$0].hasDelivered }
+        guard own < mostLanes(of: sender, free: free) else { return false }
         // If none has a gateway to give away, it waits for one.
-        return othersGiveWay && makeRoomForGateway(of: app, from: sender, at: time)
-            || lanes.count < mostOrigins
+        return othersGiveWay && makeRoomForGateway(of: id.app, from: sender, at: time) || free > 0
+    }
+
+    /// Makes room for the gateway of an origin that has taken something: an idle lane is closed, or one that has had its try
+    /// is parked.
+    private mutating func makeRoomForProven(of app: String, at time: MonotonicTime) -> Bool {
+        let open = origins(of: app).filter { !delivery.lanes[$0].stage.isParked }
+        if open.count < originsPerApp || closeLongestIdle(of: app, at: time) { return true }
+        guard let lane = open.first(where: { delivery.lanes[$0].mayGiveWay }) else { return false }
+        park(lane)
+        return true
     }
 
     /// Makes room for the gateway of a lane of this sender's: if an app's gateways are all in use, an idle lane is closed or
@@ -45,7 +77,10 @@ extension Pipeline {
         of app: String, from sender: SenderID?, at time: MonotonicTime
     ) -> Bool {
         let open = origins(of: app).filter { !delivery.lanes[$0].stage.isParked }
-        if open.count < originsPerApp || closeLongestIdle(of: app, at: time) { return true }
+        let strangers = open.count { !delivery.lanes[$0].hasDelivered }
+        let hasShare = strangers < strangersShare(of: originsPerApp, app)
+        if hasShare, open.count < originsPerApp { return true }
+        if closeLongestIdle(of: app, amongStrangers: !hasShare, at: time) { return true }
         guard let lane = givesWay(of: open, to: sender) else { return false }
         park(lane)
         return true
@@ -135,7 +170,9 @@ extension Pipeline {
 
     private mutating func takeTurns(of parked: [Int], of app: String, at time: MonotonicTime) {
         while serveNewcomer(of: app, at: time) {}
-        var open = origins(of: app).filter { !delivery.lanes[$0].stage.isParked }.count
+        let withGateway = origins(of: app).filter { !delivery.lanes[$0].stage.isParked }
+        var (open, strangers) = (withGateway.count, withGateway.count { !delivery.lanes[$0].hasDelivered })
+        let share = strangersShare(of: originsPerApp, app)
         let over = origins(of: app).filter {
             let lane = delivery.lanes[$0]
             return !lane.stage.isParked && lane.mayGiveWay && lane.hasFailed
@@ -144,13 +181,15 @@ extension Pipeline {
         .sorted { delivery.lanes[$0].openedAt < delivery.lanes[$1].openedAt }
         var givingWay = over[...].prefix(Pipeline.turnsAtOnce)
         for lane in parked where delivery.lanes[lane].stage.isParked {
-            if open >= originsPerApp {
-                guard let other = givingWay.popFirst() else { return }
+            let isStranger = !delivery.lanes[lane].hasDelivered
+            if open >= originsPerApp || isStranger && strangers >= share {
+                // None that has taken something gives way.
+                guard let other = givingWay.popFirst() else { continue }
                 park(other)
-                open -= 1
+                (open, strangers) = (open - 1, strangers - 1)
             }
             unpark(lane, at: time)
-            open += 1
+            (open, strangers) = (open + 1, strangers + (isStranger ? 1 : 0))
         }
     }
 
@@ -163,7 +202,10 @@ extension Pipeline {
     /// Whether a lane that waited when the last process ended may have a gateway at once: some have to wait for one.
     func mayOpen(_ id: LaneID) -> Bool {
         guard id.host.isOrigin else { return true }
-        return origins(of: id.app).count { !delivery.lanes[$0].stage.isParked } < originsPerApp
+        let open = origins(of: id.app).filter { !delivery.lanes[$0].stage.isParked }
+        guard open.count < originsPerApp else { return false }
+        return provenOrigins.has(id)
+            || open.count { !delivery.lanes[$0].hasDelivered } < strangersShare(of: originsPerApp, id.app)
     }
 }
 
