@@ -20,7 +20,8 @@ import Testing
             ("/a/json", ["a"]), ("/a,b-_9/ws", ["a", "b-_9"]),
             ("/\(String(repeating: "a", count: 64))/auth", nil),
             ("/\(String(repeating: "a", count: 65))/auth", []), ("/a", []), ("/a/", []), ("/a/json/", []),
-            ("//json", []), ("/a,/json", []), ("/a/xml", []), ("/a%20/json", []), ("/v1/health", []),
+            ("//json", []), ("/a,/json", []), ("/a,b,a,a/json", ["a", "b"]), ("/a/xml", []),
+            ("/a%20/json", []), ("/v1/health", []),
             ("/\([String](repeating: "a", count: 50).joined(separator: ","))/raw", nil),
             ("/\([String](repeating: "a", count: 51).joined(separator: ","))/raw", []),
         ] as [(String, [String]?)]) func pathsHaveTheFormOfTopics(path: String, topics: [String]?)

@@ -38,11 +38,15 @@ struct MailboxRequest: Equatable {
         let parts = path.utf8.dropFirst().split(
             separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         guard parts.count == 2, let kind = Kind(rawValue: String(Substring(parts[1]))) else { return nil }
-        let topics = parts[0].split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
+        let named = parts[0].split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
             .map { String(Substring($0)) }
-        guard topics.count <= mostTopics,
-            topics.allSatisfy({ (1...longestTopic).contains($0.utf8.count) })
+        guard named.count <= mostTopics, named.allSatisfy({ (1...longestTopic).contains($0.utf8.count) })
         else { return nil }
+        // One that is named many times is read once.
+        var topics: [String] = []
+        for topic in named where !topics.contains(where: { $0.hasSameBytes(as: topic) }) {
+            topics.append(topic)
+        }
         return (topics, kind)
     }
 

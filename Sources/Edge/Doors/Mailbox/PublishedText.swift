@@ -125,7 +125,7 @@ struct PublishedText: Equatable {
         return parts.count == 3 && parts[0].word() == "view" && isAddress(parts[2]) ? parts[2] : nil
     }
 
-    private static func isAddress(_ text: String) -> Bool {
+    static func isAddress(_ text: String) -> Bool {
         text.utf8.starts(with: "https://".utf8) || text.utf8.starts(with: "http://".utf8)
     }
 
@@ -181,7 +181,10 @@ struct PublishedText: Equatable {
 
     private mutating func check() throws(MailboxFault) {
         guard sequence.isEmpty || MailboxRequest.isTopic(sequence) else { throw .badSequence }
-        guard icon.isEmpty || PublishedText.isAddress(icon) else { throw .badIcon }
+        (message, title) = (PublishedText.harmless(message), PublishedText.harmless(title))
+        tags = tags.map(PublishedText.harmless)
+        guard icon.isEmpty || PublishedText.mayBeFetched(icon) else { throw .badIcon }
+        guard click.isEmpty || PublishedText.mayBeOpened(click) else { throw .option("such click address") }
         if message.isEmpty { message = PublishedText.empty }
         // No alarm is lost for its length: it is cut, and says so.
         message = PublishedText.cut(message, to: PublishedText.longestMessage)
