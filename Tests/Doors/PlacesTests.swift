@@ -195,6 +195,33 @@ import Wire
         for connection in known { connection.shutDown() }
     }
 
+    /// The next connection of a circuit by which somebody has shown that he may be here, before its first request.
+    @Test func aKnownCircuitsNextConnectionHasAPlaceThatStrangersDoNotTake() async throws {
+        var settings = HTTPServer.Settings()
+        settings.connections = 16
+        settings.refusals = [404]
+        let server = HTTPServer(settings: settings, circuits: told()) { request, respond in
+            let answer = HTTPResponse(status: 200, text: request.path)
+            respond(request.fields["cookie"] == nil ? answer : answer.forKnown)
+        }
+        let endpoint = try server.open(on: Self.loopback)
+        let first = try await RawPeer(endpoint)
+        first.stream.write(line(7) + Array("GET / HTTP/1.1\r\nHost: a\r\nCookie: a=b\r\n\r\n".utf8))
+        await first.wait { !$0.received.isEmpty }
+        let next = try await RawPeer(endpoint)
+        next.stream.write(line(7))
+        try await EventLoop.until { server.openConnections(heldBy: 2) == 2 }
+        var strangers: [RawPeer] = []
+        for number in 100..<150 as Range<UInt32> {
+            let stranger = try await RawPeer(endpoint)
+            stranger.stream.write(line(number))
+            strangers.append(stranger)
+        }
+        try await EventLoop.until { server.evictedConnections >= 36 }
+        #expect(await isAnswered(next))
+        await server.close()
+    }
+
     /// Beyond an eighth they are as all others are: else they could hold all places.
     @Test func tooManyWhoMayBeHereGoAsAllOthersDo() throws {
         let places = Places(16, room: BufferRoom())

@@ -22,6 +22,8 @@ extension NodeConsole {
 
     /// Connections at each listener.
     private static let mostConnections = 64
+    /// Connections at the onion address: with two hundred new ones a second, each has the seconds that a request takes over Tor.
+    private static let mostOnionConnections = 512
     /// A page and what it needs are some thirty requests, once.
     private static let onionRequestsPerSecond = 10
     /// Browsers build a circuit or two. Who shows no proof of work gets in at this rate, while others wait.
@@ -162,7 +164,9 @@ extension NodeConsole {
         handler: @escaping HTTPServer.Handler
     ) -> HTTPServer {
         var http = settings.http
-        http.connections = NodeConsole.mostConnections
+        http.connections =
+            circuits.settings.knowsCircuits
+            ? NodeConsole.mostOnionConnections : NodeConsole.mostConnections
         http.connectionsPerAddress = 0
         http.acceptsPerTurn = NodeConsole.acceptsPerTurn
         http.refusals = NodeConsole.refusals

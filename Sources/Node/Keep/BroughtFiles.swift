@@ -9,7 +9,7 @@ package struct BroughtFiles: Sendable {
     /// The fate of one file.
     enum Fate: String {
         case new, replaced
-        /// The same file is there already.
+        /// A file with these bytes is there already.
         case same
         /// Somebody else has to put it there: this user may not, or it would lie elsewhere.
         case left

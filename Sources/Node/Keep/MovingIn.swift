@@ -61,7 +61,7 @@ enum MovingIn {
     /// Puts a backup aside that will not do at the next start either.
     private static func refuse(_ file: String, _ reason: String) throws(NodeError) -> End {
         guard rename(file, file + ".refused") == 0 else {
-            throw .unavailable("\(file): \(reason). Delete it to start without")
+            throw .unavailable("\(file): \(reason). Move it into another folder to start without")
         }
         return .refused(reason)
     }

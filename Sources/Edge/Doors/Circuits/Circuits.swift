@@ -84,7 +84,7 @@ package final class Circuits {
     /// Called when a circuit has misbehaved: tor is to close it, and with it all its streams.
     package var onMisbehaviour: (@EventLoop (_ circuit: UInt32) -> Void)?
 
-    let settings: Settings
+    package let settings: Settings
     /// The share that strangers have together; `nil`: there is none.
     let strangers: StrangersShare?
     /// The limits of each account.
@@ -169,6 +169,8 @@ final class Circuit {
     private let circuits: Circuits
     /// Whether the circuit is read no further until the timer ends.
     private(set) var isSlowed = false
+    /// Whether somebody has shown by it that he may be here: its next connections are his, too.
+    private(set) var isKnown = false
     private var timer: Timer?
     private var slowed: [ObjectIdentifier: DoorConnection] = [:]
 
@@ -248,7 +250,11 @@ final class Circuit {
     }
 
     /// Forgets the refusals: one of the requests was that of somebody who may be here.
-    func wasKnown() { account.forgetRefusals() }
+    func wasKnown() {
+        account.forgetRefusals()
+        // One circuit of tor's is one client's; an address may be many people's.
+        if case .circuit? = origin { isKnown = true }
+    }
 
     /// Whether the circuit is heard no more for a while.
     var isStruckOut: Bool { account.isStruckOut(at: EventLoop.now) }

@@ -145,6 +145,7 @@ class DoorConnection: StreamHandler {
 
     private func enter(by origin: Origin?) {
         guard let circuit = arrival.circuits.join(origin) else { return end(.refused) }
+        if circuit.isKnown { isKnown = true }
         if let tls = arrival.tls {
             state = .shakingHands(circuit, tls)
             startDeadline()

@@ -107,7 +107,7 @@ package final class GorushDoor: HTTPDoor {
     // MARK: Pushing
 
     /// Pushes that one turn of the loop submits: with the longest messages they cost it a few milliseconds.
-    private static let pushesPerTurn = 24
+    private static let pushesPerTurn = 8
 
     private func push(
         _ request: GorushRequest, from sender: SenderID?,
