@@ -1,8 +1,11 @@
+import Client
 import Foundation
+import HTTP1
 import Lab
 import Processes
 import Reactor
 import Testing
+import Vectors
 
 /// Programs that guess the console's passphrase while its owner comes with a new browser, at the built node.
 @Suite(.serialized) struct ConsoleSiegeTests {
@@ -30,6 +33,61 @@ import Testing
         for _ in 1...10 {
             // One request each: it is not even asked to come again.
             #expect(try await ConsoleBrowser(port).enter("passphrase", "correct horse") == 204)
+        }
+        for guesser in guessers { await guesser.kill() }
+        await stage.close()
+    }
+
+    /// A request as a browser sends it, by a circuit of its own.
+    @EventLoop
+    private func send(
+        _ method: String, _ path: String, to address: String, by socks: Endpoint, _ body: String,
+        cookie: String? = nil
+    ) async throws -> HTTPResponse {
+        var request = HTTPRequest(method: method, path: path, body: Array(body.utf8), isKeptAlive: false)
+        for (name, value) in [
+            ("origin", "http://\(address)"), ("onionbell-console", "1"), ("content-type", "application/json"),
+        ] { request.fields.append(name, value) }
+        if let cookie { request.fields.append("cookie", cookie) }
+        return try await HTTPExchange.answer(
+            to: request, host: address, by: .tor(socks: socks, onion: address, port: 80),
+            attemptTimeout: .seconds(20), deadline: theRun)
+    }
+
+    /// Strangers with a circuit each, who guess as soon as they are answered.
+    @EventLoop
+    @Test func circuitsThatGuessKeepNoOwnerOut() async throws {
+        let stage = try await NodeTests.Stage(more: ["console: {listen: [onion]}"])
+        await stage.node.wait { $0.exit != nil || $0.lines.contains { $0.contains("console.published") } }
+        let file = stage.world.state + "/console-link"
+        try await until { FileManager.default.fileExists(atPath: file) }
+        let link = try String(contentsOfFile: file, encoding: .utf8)
+        let parts = link.trimmingCharacters(in: .newlines).components(separatedBy: "/#enter=")
+        let address = String(try #require(parts.first).dropFirst("http://".count))
+        let socks = stage.socks
+        let session = "/api/v1/session"
+        let entered = try await send(
+            "POST", session, to: address, by: socks, #"{"link":"\#(parts.last ?? "")"}"#)
+        let cookie = entered.fields["set-cookie"].map { String($0.prefix { $0 != ";" }) }
+        let right = #"{"passphrase":"correct horse"}"#
+        #expect(
+            try await send("PUT", "/api/v1/passphrase", to: address, by: socks, right, cookie: cookie).status
+                == 204)
+        let script = """
+            while :; do
+                n=$((n + 1))
+                curl -s -o /dev/null --proxy socks5h://guesser$0:x@\(socks) -H 'Origin: http://\(address)' \
+                    -H 'onionbell-console: 1' -H 'content-type: application/json' \
+                    -d "{\\"passphrase\\":\\"wrong $0 $n\\"}" http://\(address)/api/v1/session
+                echo guessed
+            done
+            """
+        let guessers = try (1...(isLong ? 34 : 8)).map { try LabProgram(["sh", "-c", script, "\($0)"]) }
+        for guesser in guessers { await guesser.wait { $0.lines.contains("guessed") } }
+        for _ in 1...10 {
+            // By a new circuit each, and without a mark of before.
+            let status = try await send("POST", session, to: address, by: socks, right).status
+            #expect(status == 204)
         }
         for guesser in guessers { await guesser.kill() }
         await stage.close()
