@@ -17,18 +17,31 @@ enum ClusterBlow: String, CaseIterable {
     case clock = "a node's clock an hour off"
     case transaction = "a node started anew while a transaction is held open"
     case setBack = "PostgreSQL back to an older backup"
+    case killAsClockGoesBack = "kill -9 of a node, PostgreSQL's clock two hours back"
+    case killAsClockGoesAhead = "kill -9 of a node, PostgreSQL's clock two hours ahead"
+    case clockBack = "PostgreSQL's clock two hours back"
+    case clockAhead = "PostgreSQL's clock two hours ahead"
+    case lock = "all tables locked for 13 s"
 
     /// Why what a node had begun may go out again: it does not come to itself in time, or not at all.
     var isExcuse: Bool {
         switch self {
-        case .kill, .killAndStart, .killTwo, .both, .pause, .silenceForLong, .databaseForLong, .setBack: true
-        case .database, .silence, .cut, .answer, .stop, .clock, .transaction: false
+        case .kill, .killAndStart, .killTwo, .both, .pause, .silenceForLong, .databaseForLong, .setBack,
+            .killAsClockGoesBack, .killAsClockGoesAhead:
+            true
+        case .database, .silence, .cut, .answer, .stop, .clock, .transaction, .clockBack, .clockAhead, .lock:
+            false
         }
     }
 
     /// What was hit is left so until the others have taken its part.
     var lastsUntilOthersDeliver: Bool {
-        [.kill, .killTwo, .both, .pause, .silenceForLong].contains(self)
+        [.kill, .killTwo, .both, .pause, .silenceForLong, .killAsClockGoesBack, .killAsClockGoesAhead]
+            .contains(self)
+    }
+
+    var movesServersClock: Bool {
+        [.clockBack, .clockAhead, .killAsClockGoesBack, .killAsClockGoesAhead].contains(self)
     }
 
     /// Each kind as often as the others, in an order that the seed makes.

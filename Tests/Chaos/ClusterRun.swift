@@ -116,6 +116,7 @@ final class ClusterRun {
         figures[blow]?.whole.append(whole - blown)
         await drain(blow)
         try turnClockBack()
+        try await setServersClockRight(after: blow)
         say(
             "  round \(number): \(blow.rawValue): delivers after \(((delivering ?? blown) - blown).seconds) s, whole after \((whole - blown).seconds) s, \(books.entries.count) sent"
         )
@@ -199,6 +200,19 @@ final class ClusterRun {
             hit()
             try await wait("a node says that the database went back") { [world] in world.toldOfSetBack > told
             }
+        case .killAsClockGoesBack, .killAsClockGoesAhead:
+            await node.end(by: SIGKILL)
+            try await world.moveClock(ahead: blow == .killAsClockGoesAhead)
+            hit()
+        case .clockBack, .clockAhead:
+            try await world.moveClock(ahead: blow == .clockAhead)
+            hit()
+        case .lock:
+            let told = world.toldOfLock
+            try await world.lock()
+            hit()
+            try await wait("a node says who holds the lock") { [world] in world.toldOfLock > told }
+            try await world.unlock()
         case .clock:
             try clock?.node.clocks.rightAll()
             try node.clocks.set(Bool.random(using: &random) ? .ahead : .behind, seconds: 3600)
@@ -228,7 +242,8 @@ final class ClusterRun {
 
     private func heal(_ blow: ClusterBlow, _ victims: [ClusterNode]) async throws {
         switch blow {
-        case .kill, .killTwo, .both: for victim in victims { try victim.start() }
+        case .kill, .killTwo, .both, .killAsClockGoesBack, .killAsClockGoesAhead:
+            for victim in victims { try victim.start() }
         case .pause:
             let ends = victims[0].ends
             victims[0].signal(SIGCONT)
@@ -247,6 +262,15 @@ final class ClusterRun {
         guard clock == nil else { return }
         try node.clocks.rightAll()
         world.note("the clock of \(node.name) is right again")
+    }
+
+    /// The nodes take that as the blow that it is: nobody ends, and nobody takes what another one has.
+    private func setServersClockRight(after blow: ClusterBlow) async throws {
+        guard blow.movesServersClock else { return }
+        try world.setClockRight()
+        try await wait("all nodes have their parts with the right time after: \(blow.rawValue)") { [world] in
+            try await world.isWhole()
+        }
     }
 
     private func wait(_ what: String, until isSo: @EventLoop () async throws -> Bool) async throws {

@@ -11,11 +11,12 @@ final class ClusterWorld {
     private let server: PostgreSQLServer
     private let database: String
     private var serverRuns = true
+    private var locking: Task<Void, any Error>?
 
     /// Starts all.
     init(nodes count: Int, torrc: String) async throws {
         (server, database) = try await Task.detached {
-            let server = try PostgreSQLServer()
+            let server = try PostgreSQLServer(withClocks: true)
             return (server, try server.makeDatabase())
         }.value
         for number in 1...count {
@@ -68,6 +69,40 @@ final class ClusterWorld {
     /// How often nodes have said that the database went back.
     var toldOfSetBack: Int {
         nodes.reduce(0) { $0 + $1.lines.count { $0.contains("the database went back") } }
+    }
+
+    /// What it calls two hours later or earlier.
+    func moveClock(ahead: Bool) async throws {
+        try server.clocks?.set(ahead ? .ahead : .behind, seconds: 7200)
+        let query = "SELECT CAST(extract(epoch FROM clock_timestamp()) AS BIGINT)"
+        let (server, database) = (server, database)
+        let told = try await Task.detached { try server.psql(database, query) }.value
+        let shift = (Int64(told) ?? 0) - EventLoop.unixMilliseconds / 1000
+        guard abs(shift - (ahead ? 7200 : -7200)) < 60 else {
+            throw ChaosError("PostgreSQL's clock is \(shift) s ahead")
+        }
+    }
+
+    func setClockRight() throws { try server.clocks?.rightAll() }
+
+    /// As VACUUM FULL of all that the nodes keep there, which nobody can read or write then, for thirteen seconds at least: a
+    /// lease is shorter. The nodes themselves are another's.
+    func lock() async throws {
+        let tables = ["notification", "backlog", "identity"].map { "onionbell.\($0)" }.joined(separator: ", ")
+        let hold = "BEGIN; LOCK TABLE \(tables) IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(13); COMMIT"
+        let (server, database) = (server, database)
+        locking = Task.detached { _ = try server.psql(database, hold) }
+        let query = "SELECT count(*) FROM pg_locks WHERE granted AND mode = 'AccessExclusiveLock'"
+        while try await Task.detached(operation: { try server.psql(database, query) }).value == "0" {
+            await pause(.milliseconds(20))
+        }
+    }
+
+    func unlock() async throws { try await locking?.value }
+
+    /// How often nodes have said who holds a lock.
+    var toldOfLock: Int {
+        nodes.reduce(0) { $0 + $1.lines.count { $0.contains("holds the table") } }
     }
 
     /// Longer than any round, with the locks on all tables that `pg_dump` takes. It ends with the server.

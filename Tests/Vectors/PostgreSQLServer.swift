@@ -21,6 +21,8 @@ package final class PostgreSQLServer: Sendable {
     private let settings: [String]
     private let primary: String
     private let small: SmallDisk?
+    /// Its clocks, where they are its own.
+    package let clocks: ShiftedClocks?
     /// Of the user `onionbell` over TLS. On the socket it needs none.
     package static let password = "word of the database"
     /// Of the named pipe at which the process of ``guarding`` waits. The end of this process closes it.
@@ -153,7 +155,8 @@ package final class PostgreSQLServer: Sendable {
     ///   - primary: What it is a standby server of, until ``promote()``.
     ///   - small: A file system that ``fillSmall(_:)`` fills; the server must not be stopped then.
     package init(
-        withTLS: Bool = false, standbyOf primary: PostgreSQLServer? = nil, small: SmallDisk? = nil
+        withTLS: Bool = false, standbyOf primary: PostgreSQLServer? = nil, small: SmallDisk? = nil,
+        withClocks: Bool = false
     ) throws {
         self.primary = primary?.directory ?? ""
         self.small = small
@@ -164,8 +167,10 @@ package final class PostgreSQLServer: Sendable {
                 "listen_addresses=127.0.0.1", "port=\(port)", "ssl=on", "ssl_cert_file=../server.crt",
                 "ssl_key_file=../server.key",
             ] : []
-        directory = "\(Self.place)/onionbell-pg-\(UUID().uuidString.prefix(8))"
+        // Nothing can be run from memory, and no library be loaded.
+        directory = "\(withClocks ? "/tmp" : Self.place)/onionbell-pg-\(UUID().uuidString.prefix(8))"
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        clocks = withClocks ? try ShiftedClocks(in: directory) : nil
         guard mkfifo(directory + "/held", 0o600) == 0 else { throw SystemError("mkfifo") }
         // For both directions: so it opens before anybody reads.
         held = open(directory + "/held", O_RDWR | O_CLOEXEC)
@@ -187,10 +192,11 @@ package final class PostgreSQLServer: Sendable {
             case .tables(let size): (size, "tables")
             case .log(let size): (size, "log")
             }
-        try ProgramRun([
+        let program = [
             "/bin/sh", "-c", Self.preparation + "\n" + script, "sh", directory,
             settings.map { "-c \($0)" }.joined(separator: " "), "\(port)", word ?? primary, "\(size)", kind,
-        ]).succeeded()
+        ]
+        try ProgramRun(program, environment: clocks?.variables ?? [:]).succeeded()
     }
 
     package func start() throws {

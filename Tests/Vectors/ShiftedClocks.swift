@@ -13,7 +13,11 @@ package struct ShiftedClocks: Sendable {
     }
 
     /// Of the process, `KEY=value` each.
-    package let environment: [String]
+    package var environment: [String] {
+        ProcessInfo.processInfo.environment.merging(variables) { $1 }.map { "\($0)=\($1)" }
+    }
+    /// What is added to the environment of the process.
+    package let variables: [String: String]
     private let directory: String
 
     /// Each shift is as many seconds as a file has bytes.
@@ -22,6 +26,7 @@ package struct ShiftedClocks: Sendable {
         #include <stdlib.h>
         #include <sys/stat.h>
         #include <sys/syscall.h>
+        #include <sys/time.h>
         #include <time.h>
         #include <unistd.h>
 
@@ -38,6 +43,16 @@ package struct ShiftedClocks: Sendable {
                 now->tv_sec += shift("CLOCK_held");
             return code;
         }
+
+        // PostgreSQL asks by this one.
+        int gettimeofday(struct timeval *now, void *zone) {
+            struct timespec exact;
+            (void)zone;
+            int code = clock_gettime(CLOCK_REALTIME, &exact);
+            now->tv_sec = exact.tv_sec;
+            now->tv_usec = exact.tv_nsec / 1000;
+            return code;
+        }
         """
 
     /// - Parameter directory: For its files.
@@ -46,10 +61,9 @@ package struct ShiftedClocks: Sendable {
         let library = directory + "/clocks.so"
         try Self.library.write(toFile: library + ".c", atomically: false, encoding: .utf8)
         try ProgramRun(["cc", "-shared", "-fPIC", "-o", library, library + ".c"]).succeeded()
-        var environment = ProcessInfo.processInfo.environment
-        environment["LD_PRELOAD"] = library
-        for shift in Shift.allCases { environment["CLOCK_\(shift)"] = "\(directory)/\(shift)" }
-        self.environment = environment.map { "\($0)=\($1)" }
+        var variables = ["LD_PRELOAD": library]
+        for shift in Shift.allCases { variables["CLOCK_\(shift)"] = "\(directory)/\(shift)" }
+        self.variables = variables
     }
 
     /// From now on, also while the process runs. It never sees a shift between the one before and this one.

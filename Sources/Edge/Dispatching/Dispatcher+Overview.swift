@@ -6,7 +6,7 @@ import Relay
 /// The figures that the operator may see.
 extension Dispatcher {
     /// The reason why the last commit failed; `nil` while the outbox works.
-    package var outboxFault: OutboxError? { pipeline.outboxFault }
+    package var outboxFault: OutboxError? { pipeline.outboxFault ?? lockFault }
     package var waiting: Int { pipeline.waiting }
     package var waitingBytes: Int { pipeline.waitingBytes }
     package var limits: Admission.Limits { pipeline.limits }

@@ -1,3 +1,5 @@
+import Clocks
+import Outbound
 import Reactor
 import Relay
 
@@ -7,9 +9,10 @@ extension Dispatcher {
         Task {
             do throws(OutboxError) {
                 let found = try await outbox.notifications(sequences)
+                lockFault = nil
                 pipeline.loaded(found, of: sequences, lane: lane, at: .now)
             } catch {
-                log.error("outbox.read_failed", metadata: ["reason": "\(error)"])
+                noteReadFault(error)
                 pipeline.loadFailed(sequences, lane: lane, at: .now)
             }
             execute()
@@ -19,11 +22,13 @@ extension Dispatcher {
     func claim(_ claim: Claim) {
         Task {
             do throws(OutboxError) {
-                pipeline.claimed(try await outbox.claim(claim), by: claim, at: .now)
+                let claimed = try await outbox.claim(claim)
+                lockFault = nil
+                pipeline.claimed(claimed, by: claim, at: .now)
             } catch {
                 // It may be closed by now.
                 guard !isStopping else { return }
-                log.error("outbox.read_failed", metadata: ["reason": "\(error)"])
+                noteReadFault(error)
                 pipeline.claimFailed(claim, at: .now)
             }
             execute()
@@ -34,16 +39,27 @@ extension Dispatcher {
         Task {
             do throws(OutboxError) {
                 let share = try await outbox.divide(request)
+                lockFault = nil
                 pipeline.divided(share, at: .now)
                 note(share.takenOver)
                 if let known = share.known { takeClock(toBe: known.clockError) }
                 if share.nodes == 1 { takeClock(toBe: .zero) }
             } catch {
-                // The next commit says more of it.
+                // The next commit says more of it, unless only what is read is locked.
+                noteLock(error)
                 pipeline.divideFailed(at: .now)
             }
             execute()
         }
+    }
+
+    private func noteLock(_ error: OutboxError) {
+        if case .locked = error { lockFault = error }
+    }
+
+    private func noteReadFault(_ error: OutboxError) {
+        noteLock(error)
+        log.error("outbox.read_failed", metadata: ["reason": "\(error)"])
     }
 
     func note(_ takenOver: TakeOver?) {
@@ -54,7 +70,16 @@ extension Dispatcher {
     }
 
     /// Takes the store's clock for what is signed and for when that ends, where this machine's is the wrong one.
+    ///
+    /// Not where a push service tells the same time as this machine: then the store's is wrong, and so are the clocks that
+    /// agree with it.
     private func takeClock(toBe ahead: Duration) {
+        let told = gateways.indices.compactMap {
+            pipeline.lanes[$0].id.host.isOrigin ? nil : gateways[$0]?.timeTold
+        }
+        let machine = Instant(
+            unix: UnixTime(milliseconds: EventLoop.machineMilliseconds), monotonic: EventLoop.now)
+        let ahead = told.contains { $0.agrees(with: machine) } ? .zero : ahead
         guard ahead - clockError >= .seconds(1) || clockError - ahead >= .seconds(1) else { return }
         clockError = ahead
         EventLoop.takeWallClock(toBeAhead: ahead.nanoseconds / 1_000_000)

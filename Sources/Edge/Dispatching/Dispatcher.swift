@@ -46,6 +46,8 @@ package final class Dispatcher {
     let log: Logger
     private var random = SystemRandomNumberGenerator()
     var clockError: Duration = .zero
+    /// The lock for which a read of the outbox has waited in vain, until one succeeds.
+    var lockFault: OutboxError?
 
     private var isExecuting = false
     private(set) var isStopping = false

@@ -194,6 +194,8 @@ package enum OutboxError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The disk is full. The outbox works again when there is room.
     case full
     case failed(String)
+    /// Somebody else holds a lock of the store. The outbox works again when it is given back.
+    case locked(String)
     /// The store is as it was before: what it has answered for since may be lost. Later commits succeed.
     case setBack(String)
     /// Another node has the store: what is known of it here is old, and nothing more can be written.
@@ -202,7 +204,7 @@ package enum OutboxError: Error, Equatable, Sendable, CustomStringConvertible {
     /// Whether the operator hears of it also while another fault lasts.
     var isAlwaysReported: Bool {
         switch self {
-        case .full, .failed: false
+        case .full, .failed, .locked: false
         case .setBack, .taken: true
         }
     }
@@ -213,6 +215,7 @@ package enum OutboxError: Error, Equatable, Sendable, CustomStringConvertible {
         case .full: "make room on its disk; the node then continues by itself"
         case .failed:
             "see what the reason says; when its disk, its permissions or its database are mended, the node continues by itself"
+        case .locked: "see what holds the lock, and let it end or end it; the node then continues by itself"
         case .setBack: "the node continues by itself; leave it running until what it has in memory is sent"
         case .taken: "the node ends, and its service starts it again"
         }
@@ -221,7 +224,7 @@ package enum OutboxError: Error, Equatable, Sendable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .full: "no space left on the outbox's disk"
-        case .failed(let reason), .setBack(let reason), .taken(let reason): reason
+        case .failed(let reason), .locked(let reason), .setBack(let reason), .taken(let reason): reason
         }
     }
 }

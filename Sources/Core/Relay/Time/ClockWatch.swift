@@ -24,6 +24,15 @@ package struct ToldTime: Equatable, Sendable {
         self.unix = unix
         self.monotonic = monotonic
     }
+
+    /// The error of a clock that agrees: half of what makes the clock of a node in a shared store a wrong one.
+    private static let error = Duration.seconds(15)
+
+    /// Whether a clock that has not been set since told about the same time at that moment.
+    package func agrees(with now: Instant) -> Bool {
+        let then = now.unix - (now.monotonic - monotonic)
+        return then > unix - ToldTime.error && then < unix + ToldTime.error
+    }
 }
 
 /// Whether the wall clock can be trusted with what must not end or be forgotten too early.

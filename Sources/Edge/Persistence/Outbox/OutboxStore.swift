@@ -16,6 +16,8 @@ package actor OutboxStore: Outbox {
     private var unreported: String?
     /// Whether the store can't be written anew yet: each commit tries again, and nobody else.
     private var isStuck = false
+    /// Whether its content is not read yet.
+    private var isStarting = true
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
@@ -25,18 +27,27 @@ package actor OutboxStore: Outbox {
     package init(_ place: StorePlace) async throws(StoreError) {
         thread = WorkThread(named: "store")
         do {
-            store = try Store(place)
+            store = try OutboxStore.opened(place)
         } catch {
             thread.end()
             throw place.engine.explained(error)
         }
     }
 
+    private static func opened(_ place: StorePlace) throws(StoreError) -> Store {
+        for _ in 1..<triesAtStart {
+            do throws(StoreError) { return try Store(place) } catch  where error.kind == .locked {}
+        }
+        return try Store(place)
+    }
+
     /// Opens the store in a file at this path.
     package init(path: String) async throws(StoreError) { try await self.init(.file(path)) }
 
     package func content() throws(OutboxError) -> OutboxContent {
-        try translated { (store) throws(StoreError) in try store.content() }
+        let content = try translated { (store) throws(StoreError) in try store.content() }
+        isStarting = false
+        return content
     }
 
     package func claim(_ claim: Claim) throws(OutboxError) -> Claimed {
@@ -206,22 +217,33 @@ package actor OutboxStore: Outbox {
         _ body: (Store) throws(StoreError) -> Value
     ) throws(OutboxError) -> Value {
         defer { watch() }
-        do throws(StoreError) {
-            guard let store else {
-                throw StoreError(.closed, .step, "the outbox is closed")
+        var tries = isStarting ? OutboxStore.triesAtStart : 1
+        while true {
+            do throws(StoreError) {
+                guard let store else {
+                    throw StoreError(.closed, .step, "the outbox is closed")
+                }
+                try store.connect()
+                return try body(store)
+            } catch {
+                guard error.kind == .locked else { throw translation(error) }
+                let error = store?.sharing?.outwait(error) ?? error
+                tries -= 1
+                guard tries > 0 else { throw translation(error) }
             }
-            try store.connect()
-            return try body(store)
-        } catch {
-            throw translation(error)
         }
     }
+
+    /// How often a start tries what waits for a lock of somebody else's: for a minute, with two seconds each time. A node
+    /// that runs says so, and tries again by itself.
+    private static let triesAtStart = 30
 
     private func translation(_ error: StoreError) -> OutboxError {
         switch error.kind {
         case .taken: .taken(error.description)
         case .setBack: .setBack(error.description)
         case .full: .full
+        case .locked: .locked(error.description)
         case .refused, .damaged, .connectionLost, .collision, .closed, .other: .failed(error.description)
         }
     }

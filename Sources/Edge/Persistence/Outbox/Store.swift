@@ -156,7 +156,16 @@ final class Store {
             }
             try deleteDelivered()
             try sharing?.rows.write()
-            for write in writes { failures.append(try failure(of: write)) }
+            var locked: StoreError?
+            for write in writes {
+                // All that is asked of the same door would wait as long, and the lease ends meanwhile.
+                if locked == nil, let failure = try failure(of: write) {
+                    failures.append(failure)
+                    if failure.kind == .locked { locked = failure }
+                } else {
+                    failures.append(locked)
+                }
+            }
             try connection.engine.commit()
         } catch {
             connection.engine.rollback()

@@ -193,7 +193,8 @@ final class Database {
         try mark.run()
     }
 
-    private var leaseEnd: String { "clock_timestamp() + interval '\(place.lease) seconds'" }
+    /// The end of a lease that is renewed now.
+    var leaseEnd: String { "(clock_timestamp() + interval '\(place.lease) seconds')" }
 
     func bindOwner(_ index: Int32, to statement: PostgreSQLStatement) {
         place.owner.withUnsafeBytes { statement.bind(index, bytes: $0) }
@@ -205,6 +206,7 @@ final class Database {
     /// command, which wants the database alone, waits for the end of leases, and is refused where one is renewed.
     private func join() throws(StoreError) {
         var first: [String]?
+        try shortenLeases()
         for _ in 0..<(Database.longestWait * 4) {
             let inTheWay = try translated(.open) { () throws(PostgreSQLError) in try enter() }
             if inTheWay.isEmpty {
@@ -250,12 +252,13 @@ final class Database {
         }
     }
 
-    /// Begins an epoch, and deletes nodes whose lease has ended. Nodes that join, or take shards, do so one after the
-    /// other.
-    func nextEpoch() throws(PostgreSQLError) -> Int64 {
+    /// Begins an epoch, and deletes nodes whose lease has ended, if it is to be `burying` them. Nodes that join, or take
+    /// shards, do so one after the other.
+    func nextEpoch(burying: Bool = true) throws(PostgreSQLError) -> Int64 {
         let next = PostgreSQLStatement("UPDATE cluster SET epoch = epoch + 1 RETURNING epoch", on: connection)
         guard try next.step() else { throw DatabaseSchema.broken }
         let epoch = next.integer(0)
+        guard burying else { return epoch }
         let bury = PostgreSQLStatement(
             "DELETE FROM node WHERE until < clock_timestamp() AND owner <> ?", on: connection)
         bindOwner(1, to: bury)

@@ -135,7 +135,7 @@ package struct DatabaseReport: Equatable, Sendable {
         if try text("SELECT 1 WHERE to_regclass('onionbell.node') IS NOT NULL") != nil {
             report.owner = try text(
                 """
-                SELECT string_agg(name, ', ' ORDER BY name) FROM onionbell.node WHERE until > clock_timestamp()
+                SELECT string_agg(name, ', ' ORDER BY name) FROM onionbell.node WHERE \(DatabaseSchema.lives)
                     HAVING count(*) > 0
                 """)
             // Another format may know its nodes otherwise.
@@ -156,13 +156,13 @@ package struct DatabaseReport: Equatable, Sendable {
             self.nodes.append(
                 Node(
                     number: Int(nodes.integer(0)), name: nodes.text(1), version: nodes.text(2),
-                    leaseAge: .milliseconds(max(0, nodes.integer(3))),
+                    leaseAge: .milliseconds(abs(nodes.integer(3))),
                     clockAhead: .milliseconds(nodes.integer(4))))
         }
         let free = PostgreSQLStatement(
             """
             SELECT count(*) FROM onionbell.shard WHERE NOT EXISTS (SELECT 1 FROM onionbell.node
-                WHERE node.owner = shard.owner AND until > clock_timestamp())
+                WHERE node.owner = shard.owner AND \(DatabaseSchema.lives))
             """, on: connection)
         if try free.step() { withoutOwner = Int(free.integer(0)) }
     }

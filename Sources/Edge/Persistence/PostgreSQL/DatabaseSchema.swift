@@ -34,7 +34,12 @@ enum DatabaseSchema {
         SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') IN ('off', 'local')
         """
 
-    /// An expression for milliseconds since a row of `node` was renewed.
+    /// A condition for a row of `node` whose lease has not ended. One that lies further ahead than it lasts was renewed before
+    /// the database's clock went back.
+    static let lives =
+        "until BETWEEN clock_timestamp() AND clock_timestamp() + interval '\(Database.lease) seconds'"
+
+    /// An expression for milliseconds since a row of `node` was renewed; below 0 when the database's clock has gone back since.
     static let leaseAge =
         "CAST(extract(epoch FROM clock_timestamp() - until) * 1000 AS BIGINT) + \(Database.lease * 1000)"
 

@@ -18,6 +18,8 @@ package struct StoreError: Error, Equatable, CustomStringConvertible {
         case connectionLost
         /// Another node was in the way for a moment: once more it may succeed.
         case collision
+        /// Somebody else held a lock for as long as a node waits for one.
+        case locked
         /// Another node has the store.
         case taken
         /// The store went back: rows of this node may be gone.

@@ -25,7 +25,7 @@ extension StoreError {
             StoreError(
                 code: code ?? SQLITE_CORRUPT, operation: operation,
                 message: "\(path) is damaged (\(message)). \(StoreAdvice.damaged(path))")
-        case .full, .connectionLost, .collision, .taken, .setBack, .closed, .other: self
+        case .full, .connectionLost, .collision, .locked, .taken, .setBack, .closed, .other: self
         }
     }
 }
@@ -47,7 +47,7 @@ extension StoreError.Kind {
         case .damaged: SQLITE_CORRUPT
         case .closed: SQLITE_MISUSE
         case .full: SQLITE_FULL
-        case .refused, .connectionLost, .collision, .taken, .setBack, .other: SQLITE_ERROR
+        case .refused, .connectionLost, .collision, .locked, .taken, .setBack, .other: SQLITE_ERROR
         }
     }
 }

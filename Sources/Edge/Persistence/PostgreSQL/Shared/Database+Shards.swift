@@ -11,16 +11,29 @@ extension Database {
         Int(try firstInteger("SELECT count(*) FROM node WHERE until > clock_timestamp()") ?? 1)
     }
 
+    /// Cuts leases that lie further ahead than a lease lasts: the database's clock has gone back since they were renewed. A
+    /// node that lives renews its own long before the end. What it said of its own clock is put as that is to the database's
+    /// now.
+    func shortenLeases() throws(StoreError) {
+        try execute(
+            """
+            UPDATE node SET until = \(leaseEnd),
+                clock_ahead = clock_ahead + CAST(extract(epoch FROM until - \(leaseEnd)) * 1000 AS BIGINT)
+            WHERE until > \(leaseEnd)
+            """)
+    }
+
     /// Takes shards that nobody has, until this node has `most`.
     ///
+    /// - Parameter burying: Whether those of nodes whose lease has ended are among them.
     /// - Returns: Whether it has any.
     @discardableResult
-    func takeFree(_ most: Int) throws(StoreError) -> Bool {
+    func takeFree(_ most: Int, burying: Bool = true) throws(StoreError) -> Bool {
         try begin()
         do throws(StoreError) {
             var given = Shards.none
             let count = try translated { () throws(PostgreSQLError) in
-                _ = try nextEpoch()
+                _ = try nextEpoch(burying: burying)
                 let take = PostgreSQLStatement(
                     """
                     WITH free AS (SELECT number, owner IS NULL AS is_given FROM shard

@@ -8,7 +8,7 @@ package final class Sharing {
     let identities: SharedIdentities
     let rows: SharedRows
     let database: Database
-    private let look: Statement
+    let standing: StandingLook
     private let moveIn: Statement
     private let counts: Statement
     private let arrive: Statement
@@ -19,9 +19,6 @@ package final class Sharing {
     private let begun: Statement
     private let revived: Statement
     private let census: Census
-    /// The number up to which polls for the rows of other nodes skip all.
-    var pollFloor = PollFloor()
-
     /// The shards whose backlog this node knows.
     private(set) var owned = Shards.none
     private var leaving = Shards.none
@@ -41,15 +38,7 @@ package final class Sharing {
         self.database = database
         rows = SharedRows(database)
         identities = try SharedIdentities(database, connection, rows)
-        look = try Statement(
-            """
-            SELECT (SELECT count(*) FROM node WHERE until > clock_timestamp()),
-                (SELECT count(*) FROM shard WHERE NOT EXISTS (SELECT 1 FROM node
-                    WHERE node.owner = shard.owner AND until > clock_timestamp())),
-                (SELECT string_agg(CAST(number AS TEXT), ',') FROM shard WHERE owner = ?1),
-                (SELECT min(sequence) FROM backlog WHERE late AND sequence > ?3 AND \(PostgreSQLDialect.isOf(2))),
-                (SELECT last_value FROM number)
-            """, on: connection)
+        standing = try StandingLook(database, connection)
         // All of a device wait as long, as in `Backlog.takeStragglers`.
         moveIn = try Statement(Sharing.moveIn, on: connection)
         let size = Schema.size(in: database.dialect)
@@ -98,7 +87,7 @@ package final class Sharing {
             "DELETE FROM revived WHERE \(PostgreSQLDialect.isOf(1, "digest")) RETURNING digest",
             on: connection)
         census = try Census(connection)
-        owned = try standing().mine
+        owned = try standing.take(held).mine
         takenOverAtStart = try takeOver(owned)
         database.settled(owned)
         // Nobody has seen it yet, and what comes in now is to be behind it.
@@ -171,27 +160,17 @@ package final class Sharing {
 
     // MARK: Who has what
 
-    private func standing() throws(StoreError) -> (nodes: Int, free: Int, mine: Shards, hasLate: Bool) {
-        try look.bind(1, bytes: database.place.owner)
-        try look.bind(2, bytes: held.bits)
-        try look.bind(3, pollFloor.begin(at: EventLoop.now))
-        defer { look.reset() }
-        guard try look.step() else { throw StoreError.noRow }
-        let mine = Shards(listed: look.isNull(2) ? "" : look.text(2))
-        pollFloor.end(lowestFound: look.isNull(3) ? nil : look.integer(3), highestGiven: look.integer(4))
-        return (max(1, Int(look.integer(0))), Int(look.integer(1)), mine, !look.isNull(3))
-    }
-
     func divide(
         _ request: ShareRequest, _ backlog: Backlog, on connection: borrowing Connection
     ) throws(StoreError) -> Share {
         leaving = request.leaving
         database.figures = request.figures
-        var now = try standing()
+        var now = try standing.take(held)
+        if now.hasFarLease { try database.shortenLeases() }
         let most = Shards.most(nodes: now.nodes)
         if now.free > 0, now.mine.count < most {
-            try database.takeFree(most)
-            now = try standing()
+            try database.takeFree(most, burying: now.mayTake)
+            now = try standing.take(held)
         }
         // What a commit has given up whose answer was lost is another one's.
         owned = owned.intersection(now.mine)
@@ -224,7 +203,7 @@ package final class Sharing {
             try moveIn.run()
             return (takenOver, try count(shards))
         }
-        pollFloor = PollFloor()
+        standing.pollFloor = PollFloor()
         guard let (takenOver, found) = found else { return false }
         let (tokens, wishes) = (try deadTokens(of: shards), try self.wishes(of: shards))
         owned = owned.union(shards)
@@ -311,7 +290,7 @@ package final class Sharing {
                 while try revived.step() { alive.insert(Digest(revived.pair(0))) }
                 try arrive.bind(1, bytes: held.bits)
                 try arrive.bind(2, Sharing.arrivals)
-                try arrive.bind(3, pollFloor.floor)
+                try arrive.bind(3, standing.pollFloor.floor)
                 defer { arrive.reset() }
                 while try arrive.step() {
                     let lane = LaneID(app: arrive.text(0), host: LaneHost(key: arrive.text(1)))

@@ -63,7 +63,7 @@ extension Store {
             try change.bind(2, "{\(backlog.claimed.map(String.init).joined(separator: ","))}")
             try change.run()
         }
-        sharing.pollFloor = PollFloor()
+        sharing.standing.pollFloor = PollFloor()
         backlog.goBack()
         sharing.database.isUncounted = false
     }

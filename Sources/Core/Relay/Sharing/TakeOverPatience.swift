@@ -1,0 +1,54 @@
+import Clocks
+
+/// When a node may take what another node seems to have lost.
+///
+/// A lease ends by the store's clock, and its node renews it every two seconds. When that clock has jumped, or nobody could
+/// renew a lease because the store was away, leases of nodes that live seem to have ended. Everyone gets the time of a lease
+/// then, counted by this node's own clock, to renew it first.
+package struct TakeOverPatience: Sendable {
+    /// One answer of the store, with its clock.
+    package struct Look: Equatable, Sendable {
+        /// What the store's clock said, between the question and the answer.
+        package var storeTime: UnixTime
+        package var askedAt: MonotonicTime
+        package var answeredAt: MonotonicTime
+
+        package init(storeTime: UnixTime, askedAt: MonotonicTime, answeredAt: MonotonicTime) {
+            self.storeTime = storeTime
+            self.askedAt = askedAt
+            self.answeredAt = answeredAt
+        }
+
+        /// Whether the store's clock has gone otherwise than this node's between two looks.
+        fileprivate func isJump(after last: Look) -> Bool {
+            let (advance, isOverflow) = storeTime.milliseconds.subtractingReportingOverflow(
+                last.storeTime.milliseconds)
+            let least = (askedAt - last.answeredAt).milliseconds - TakeOverPatience.step
+            let most = (answeredAt - last.askedAt).milliseconds + TakeOverPatience.step
+            return isOverflow || advance < least || advance > most
+        }
+    }
+
+    /// A smaller step is none: milliseconds. A lease outlasts it.
+    private static let step: Int64 = 1000
+
+    private let lease: Duration
+    private var last: Look?
+    private var endsAt = MonotonicTime.longAgo
+
+    /// Makes the patience of a node that has not looked yet.
+    ///
+    /// - Parameter lease: How long the store lets nobody else have what a node has.
+    package init(lease: Duration = SharedNode.lease) { self.lease = lease }
+
+    /// Notes a look.
+    ///
+    /// - Returns: Whether a lease that seems to have ended has ended.
+    package mutating func note(_ look: Look) -> Bool {
+        if let last, look.isJump(after: last) || look.answeredAt - last.answeredAt > lease / 2 {
+            endsAt = look.answeredAt + lease
+        }
+        last = look
+        return look.answeredAt >= endsAt
+    }
+}

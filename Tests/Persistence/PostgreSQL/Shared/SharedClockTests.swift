@@ -1,0 +1,145 @@
+import Foundation
+import Synchronization
+import Testing
+import Vectors
+
+@testable import Persistence
+@testable import Relay
+
+/// Nodes of one real database whose clock has jumped, or of which somebody else has locked a table.
+extension SharedStoreTests {
+    /// Two hours back, as the rows show it: what was written before lies ahead by as much.
+    private func putBack(_ owners: String) throws {
+        _ = try directory.psql(
+            "UPDATE onionbell.node SET until = until + interval '2 hours' WHERE owner IN (\(owners))")
+    }
+
+    private func milliseconds(_ expression: String, of owner: String) throws -> Int64 {
+        let query = "SELECT CAST(\(expression) AS BIGINT) FROM onionbell.node WHERE owner = \(owner)"
+        return try #require(Int64(directory.psql(query)))
+    }
+
+    private func known(_ outbox: OutboxStore) async throws -> SharedNodes {
+        while true {
+            if let known = try await outbox.divide(ShareRequest()).known { return known }
+            try Task.checkCancellation()
+        }
+    }
+
+    /// Its shards waited for as long as the clock had gone back.
+    @Test func aLeaseAheadOfItsLengthEndsAfterItsLength() async throws {
+        let (first, second) = try await pair()
+        try putBack("'\\x02'")
+        _ = try await first.divide(ShareRequest())
+        let left = try milliseconds("extract(epoch FROM until - clock_timestamp()) * 1000", of: "'\\x02'")
+        #expect((1...86_400_000).contains(left))
+        // A node that lives renews it.
+        _ = try await second.commit([.proof])
+        #expect(try await second.divide(ShareRequest()).owned == Self.otherHalf)
+        await first.close()
+        await second.close()
+    }
+
+    /// The node that was right took the dead one's word for the database's clock, and Apple refused what it signed.
+    @Test func aNodeFromBeforeTheJumpIsNoWitness() async throws {
+        let (first, second) = try await pair()
+        _ = try await first.commit([.proof])
+        _ = try directory.psql("UPDATE onionbell.node SET clock_ahead = 7200000 WHERE owner = '\\x01'")
+        try putBack("'\\x02'")
+        let known = try await known(first)
+        #expect(known.nodes.allSatisfy { (7100...7300).contains($0.clockAhead.components.seconds) })
+        #expect(known.clockError == .zero)
+        await first.close()
+        await second.close()
+    }
+
+    /// A command, which wants the database alone, waited in vain.
+    @Test func aCommandWaitsForALeaseAheadNoLongerThanForOthers() async throws {
+        let first = try await open(1)
+        _ = try directory.psql(
+            """
+            INSERT INTO onionbell.node SELECT '\\x02', 2, 'gone', '1', 0, clock_timestamp() + interval '2 hours', 0, false
+            FROM onionbell.node
+            """)
+        await first.close()
+        let url = server.url(try #require(directory.database))
+        let place = StorePlace.database(Directory.place(at: url, node: 3, lease: 1))
+        let connection = try Connection(place, for: .owning)
+        #expect(try connection.firstInteger("SELECT count(*) FROM node WHERE name = 'gone'") == 0)
+    }
+
+    // MARK: Locks
+
+    /// Locks a table as VACUUM FULL does.
+    private func lock(_ table: String) async throws {
+        let (server, database) = (server, try #require(directory.database))
+        // A thread of its own: those of tasks are few.
+        Thread.detachNewThread {
+            _ = try? server.psql(database, "BEGIN; LOCK TABLE onionbell.\(table); SELECT pg_sleep(600)")
+        }
+        while try directory.psql("SELECT count(*) FROM pg_stat_activity WHERE \(Self.holder)") == "0" {
+            try Task.checkCancellation()
+        }
+    }
+
+    private static let holder = "datname = current_database() AND wait_event = 'PgSleep'"
+
+    private func unlock() throws {
+        _ = try directory.psql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE \(Self.holder)")
+    }
+
+    /// Nobody had renewed it, and another node took all that this one had.
+    @Test func aLockedTableIsNamedAndEndsNoLease() async throws {
+        let (first, second) = try await pair()
+        let end = "extract(epoch FROM until) * 1000000"
+        let before = try milliseconds(end, of: "'\\x01'")
+        try await lock("identity")
+        do throws(OutboxError) {
+            _ = try await first.commit([.store(one(1, 3))])
+            Issue.record("it was stored")
+        } catch {
+            guard case .locked(let reason) = error else { return #expect(Bool(false), "\(error)") }
+            #expect(reason.contains("holds the table identity"))
+        }
+        #expect(try milliseconds(end, of: "'\\x01'") > before)
+        try unlock()
+        #expect(try await first.commit([.store(one(1, 3))]).count == 1)
+        await first.close()
+        await second.close()
+    }
+
+    /// It ended with status 69, and its service started it again, until the lock was gone.
+    @Test func aStartWaitsForALock() async throws {
+        let first = try await open(1)
+        _ = try await first.commit([.store(one(1, 3))])
+        await first.close()
+        try await lock("notification")
+        let place = try place(1)
+        let end = End()
+        async let opening = {
+            defer { end.hasCome.store(true, ordering: .relaxed) }
+            let outbox = try await OutboxStore(place)
+            let waiting = try await outbox.content().waiting.count
+            await outbox.close()
+            return waiting
+        }()
+        // One try after the other: each has a connection, and asks anew.
+        let waits = """
+            SELECT coalesce(string_agg(CAST(query_start AS TEXT), ','), '') FROM pg_stat_activity
+            WHERE datname = current_database() AND wait_event_type = 'Lock'
+            """
+        var tries: Set<String> = []
+        while tries.count < 2, !end.hasCome.load(ordering: .relaxed) {
+            let seen = try directory.psql(waits)
+            if !seen.isEmpty { tries.insert(seen) }
+            try Task.checkCancellation()
+        }
+        try unlock()
+        #expect(try await opening == 1)
+    }
+}
+
+/// Whether something that goes on by itself has come to its end.
+private final class End: Sendable {
+    let hasCome = Atomic(false)
+}
