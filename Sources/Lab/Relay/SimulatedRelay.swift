@@ -154,6 +154,10 @@ package final class SimulatedRelay {
             let knows = request.path == "/relay" || request.path.hasPrefix("/v1/")
             return HTTPResponse(status: knows ? 400 : 404)
         }
+        // A newer one consumes JSON, whatever the method is.
+        guard isOld || request.fields["content-type"] == "application/json" else {
+            return HTTPResponse(status: 415)
+        }
         let now = EventLoop.now
         if countPush(of: asked.deviceToken, at: now) {
             figures.limited += 1
