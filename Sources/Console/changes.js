@@ -16,10 +16,9 @@ export function differenceOf(lines) {
 
 const patience = 90_000;
 
-/** Offers the restart where the node can do it, and waits for its return; says what to do where it can't. */
-export async function restart(place, canRestart, show) {
+/** Offers the restart, and waits for the node's return. */
+export async function restart(place, show) {
     const { words } = state;
-    if (!canRestart) return place.append(element("p", {}, words("restart_by_hand")));
     const act = button(words("restart_action"), async () => {
         act.disabled = true;
         state.isRestarting = true;

@@ -5,8 +5,10 @@ import Tor
 struct NodeHost {
     /// The file that the settings were read from.
     let settingsFile: String
-    /// Somebody starts the node again when it ends.
-    let isSupervised: Bool
+    /// The reason why these are not the settings of the file: with those a restart in place failed.
+    let settingsFault: String?
+    /// Whether other settings are tried when the start fails.
+    let canGoBack: Bool
     /// The level of its log.
     let level: LogLevel
     /// Called once the address can be reached for the first time.

@@ -12,19 +12,68 @@ package enum NodeProcess {
     ///
     /// - Returns: The exit status: 0 stopped, 78 configuration, 69 something it needs is missing or taken.
     package static func run(configuration: String) async -> Int32 {
-        var settings: Settings
-        do {
-            settings = try Settings(file: configuration, environment: environment)
-        } catch {
-            LogFormat.standardError(.text, environment: environment).printFailure("\(error)")
-            return NodeError.configuration("").exitStatus
-        }
+        _ = ProcessFigures.start
+        let successor = Successor(configuration: configuration, environment: environment)
+        Handover.shared.receive(successor.environment)
         signal(SIGPIPE, SIG_IGN)
         umask(0o077)
         ThisProcess.disableCoreDumps()
-        let room = max(0, ThisProcess.raiseFileLimit() - filesBesidesConnections)
+        guard let working = Successor.takeWorkingSettings() else {
+            return await Attempt(successor, text: nil, fault: nil, canGoBack: false).run().exitStatus
+        }
+        let end = await Attempt(successor, text: nil, fault: nil, canGoBack: true).run()
+        guard let fault = end.failedStart else { return end.exitStatus }
+        return await Attempt(successor, text: working, fault: fault, canGoBack: false).run().exitStatus
+    }
+}
+
+/// How an attempt to run the node ended.
+private struct NodeEnd {
+    var exitStatus: Int32
+    /// The reason why the node did not come to run.
+    var failedStart: String?
+}
+
+/// One attempt to run the node, with the settings of its file or with others.
+private struct Attempt {
+    let successor: Successor
+    /// The text of the settings in place of that of the file.
+    let text: String?
+    /// The reason why it is not that of the file.
+    let fault: String?
+    let canGoBack: Bool
+
+    init(_ successor: Successor, text: String?, fault: String?, canGoBack: Bool) {
+        (self.successor, self.text, self.fault, self.canGoBack) = (successor, text, fault, canGoBack)
+    }
+
+    private var configuration: String { successor.configuration }
+
+    private func settings() throws(SettingsError) -> (Settings, text: String) {
+        var read = text
+        do throws(SettingsFault) {
+            if read == nil { read = try SettingsText.read(configuration) }
+        } catch {
+            throw SettingsError(file: configuration, faults: [error])
+        }
+        let text = read ?? ""
+        let settings = try Settings(
+            yaml: text, file: configuration, directory: absoluteDirectory(of: configuration),
+            environment: successor.environment)
+        return (settings, text)
+    }
+
+    func run() async -> NodeEnd {
+        var (settings, text): (Settings, String)
+        do {
+            (settings, text) = try self.settings()
+        } catch {
+            LogFormat.standardError(.text, environment: successor.environment).printFailure("\(error)")
+            return NodeEnd(exitStatus: NodeError.configuration("").exitStatus, failedStart: "\(error)")
+        }
+        let room = max(0, ThisProcess.raiseFileLimit() - NodeProcess.filesBesidesConnections)
         let level = LogLevel(settings.log.level)
-        let format = LogFormat.standardError(settings.log.format, environment: environment)
+        let format = LogFormat.standardError(settings.log.format, environment: successor.environment)
         let lines = LineLogHandler.standardError(format)
         defer { lines.flush() }
         let log = Logger(label: "onionbell") { _ in LineLogHandler(level: level, format: format, to: lines) }
@@ -35,21 +84,39 @@ package enum NodeProcess {
             case .moved(let address, let conflicts):
                 log.notice(
                     "restore.finished", metadata: ["address": "\(address)", "not_taken": "\(conflicts)"])
-                settings = try Settings(file: configuration, environment: environment)
+                (settings, text) = try self.settings()
             case .refused(let reason): log.error("restore.refused", metadata: ["reason": "\(reason)"])
             }
         } catch {
             lines.flush()
             format.printFailure("\(error)")
-            return (error as? NodeError ?? .configuration("")).exitStatus
+            return NodeEnd(exitStatus: (error as? NodeError ?? .configuration("")).exitStatus)
         }
-        do {
-            try await run(settings, configuration, room, log, level, lines)
-            return 0
+        if let fault {
+            log.error(
+                "restart.went_back",
+                metadata: [
+                    "reason": "\(fault)",
+                    "advice":
+                        "put the settings right, then run onionbell restart: the node runs with those from before",
+                ])
+        }
+        return await run(settings, text, room, log, level, lines, format)
+    }
+
+    @EventLoop
+    private func run(
+        _ settings: Settings, _ text: String, _ room: Int, _ log: Logger, _ level: LogLevel,
+        _ lines: LineSink, _ format: LogFormat
+    ) async -> NodeEnd {
+        var hasStarted = false
+        do throws(NodeError) {
+            try await run(settings, text, room, log, level, lines) { hasStarted = true }
+            return NodeEnd(exitStatus: 0)
         } catch {
             lines.flush()
             format.printFailure("\(error)")
-            return error.exitStatus
+            return NodeEnd(exitStatus: error.exitStatus, failedStart: hasStarted ? nil : "\(error)")
         }
     }
 
@@ -57,38 +124,35 @@ package enum NodeProcess {
     ///
     /// - Parameter room: The most connections that the limit of open files leaves room for.
     @EventLoop
-    private static func run(
-        _ settings: Settings, _ configuration: String, _ room: Int, _ log: Logger, _ level: LogLevel,
-        _ lines: LineSink
+    private func run(
+        _ settings: Settings, _ text: String, _ room: Int, _ log: Logger, _ level: LogLevel,
+        _ lines: LineSink, onStart: @EventLoop () -> Void
     ) async throws(NodeError) {
         // Nobody may read it, as little as the log.
         let output = LineSink(STDOUT_FILENO, named: "output") { _ in "" }
         defer { output.flush() }
-        // Before the service manager takes it out of the environment.
-        let isSupervised = ServiceManager.isSupervised(
-            notifySocket: environment["NOTIFY_SOCKET"], processID: getpid())
-        let service = ServiceManager(environment: environment)
+        let service = ServiceManager(environment: successor.environment)
         let host = NodeHost(
-            settingsFile: configuration, isSupervised: isSupervised, level: level
+            settingsFile: configuration, settingsFault: fault, canGoBack: canGoBack, level: level
         ) { address, ports in
             output.write("onionbell: \(address) ports \(ports.map(String.init).joined(separator: ", "))\n")
         } onOnionState: {
             service.tell($0.description)
         }
-        var settings = settings
+        var (settings, text) = (settings, text)
         while true {
             if settings.connections > room {
                 let lowered = settings.lowerConnections(to: room)
                 log.warning("limits.lowered", metadata: lowered.mapValues { "\($0)" })
             }
             do throws(NodeError) {
-                return try await run(settings, host, service, log, lines, output)
+                return try await run(settings, text, host, service, log, lines, output, onStart)
             } catch {
                 // No file of a move is left once the node has started.
                 guard try MovedOut.goBack(in: settings.stateDirectory) else { throw error }
                 log.error("restore.undone", metadata: ["reason": "\(error)"])
-                do {
-                    settings = try Settings(file: configuration, environment: environment)
+                do throws(SettingsError) {
+                    (settings, text) = try self.settings()
                 } catch {
                     throw .configuration("\(error)")
                 }
@@ -97,12 +161,15 @@ package enum NodeProcess {
     }
 
     @EventLoop
-    private static func run(
-        _ settings: Settings, _ host: NodeHost, _ service: ServiceManager, _ log: Logger, _ lines: LineSink,
-        _ output: LineSink
+    private func run(
+        _ settings: Settings, _ text: String, _ host: NodeHost, _ service: ServiceManager, _ log: Logger,
+        _ lines: LineSink, _ output: LineSink, _ onStart: @EventLoop () -> Void
     ) async throws(NodeError) {
         let start = try NodeStart(settings, host: host, log: log)
-        let life = NodeLife(start, service, log, lines)
+        let life = NodeLife(start, service, log, lines) { [successor] in
+            output.flush()
+            return successor.become(after: text)
+        }
         let node: RelayNode
         do {
             node = try await start.run()
@@ -111,6 +178,8 @@ package enum NodeProcess {
             throw error
         }
         MovedOut.forget(in: settings.stateDirectory)
+        onStart()
+        Handover.shared.closeRest()
         log.notice("node.started")
         // Nowhere else: whoever has the link owns the node.
         if isatty(STDOUT_FILENO) == 1 { node.console?.tellLink { output.write("console: \($0)\n") } }
@@ -132,6 +201,9 @@ private final class NodeLife {
     private let service: ServiceManager
     private let log: Logger
     private let lines: LineSink
+    /// Becomes the successor at a restart in place; returns only if that is impossible.
+    private let become: @EventLoop () -> SystemError
+    private var isRestarting = false
     private var signals: [SignalSource] = []
     private var hasEnded = false
     private var whenEnded: CheckedContinuation<Void, Never>?
@@ -140,7 +212,11 @@ private final class NodeLife {
     /// The longest time of a stop. What is in the outbox is safe however the process ends: longer than this nobody waits.
     private static let longestStop: Duration = .milliseconds(9500)
 
-    init(_ start: NodeStart, _ service: ServiceManager, _ log: Logger, _ lines: LineSink) {
+    init(
+        _ start: NodeStart, _ service: ServiceManager, _ log: Logger, _ lines: LineSink,
+        become: @escaping @EventLoop () -> SystemError
+    ) {
+        self.become = become
         self.start = start
         self.lines = lines
         self.service = service
@@ -150,10 +226,12 @@ private final class NodeLife {
         start.onEnd = { [unowned self] reason in
             guard !isStopping else { return }
             fault = reason
+            if case .restarting = reason { isRestarting = true }
             begin()
         }
         patience.action = { [unowned self] in
             log.warning("node.shutdown_timeout")
+            if isRestarting { succeed() }
             lines.flush()
             exit(fault?.exitStatus ?? 0)
         }
@@ -170,15 +248,28 @@ private final class NodeLife {
 
     private func begin() {
         isStopping = true
-        log.notice("node.stopping")
-        service.stopping()
+        if isRestarting {
+            log.notice("node.restarting")
+            service.restarting()
+            Handover.shared.begin()
+        } else {
+            log.notice("node.stopping")
+            service.stopping()
+        }
         patience.start(after: NodeLife.longestStop)
         Task {
             await start.stop()
+            if isRestarting { succeed() }
             log.notice("node.stopped")
             hasEnded = true
             whenEnded?.resume()
         }
+    }
+
+    /// Becomes the successor. Where that is impossible, the node ends, and whoever started it starts it again.
+    private func succeed() {
+        lines.flush()
+        log.error("restart.failed", metadata: ["reason": "\(become())"])
     }
 
     func end() async throws(NodeError) {

@@ -32,14 +32,20 @@ final class NodeStart {
         do throws(NodeError) {
             return try await open()
         } catch {
+            // Where there are settings to go back to, whoever connects meanwhile waits.
+            if host.canGoBack { Handover.shared.begin() }
             await parts.close()
+            Handover.shared.takeBack()
             throw error
         }
     }
 
     /// Doors close and answer what they took, running commits and requests end, tor is let go. What is not delivered
     /// stays in the outbox.
-    func stop() async { await parts.close() }
+    func stop() async {
+        await parts.close()
+        if Handover.shared.isHandingOn { state.handOn() }
+    }
 
     func resume() { node?.resume() }
 
@@ -156,7 +162,7 @@ final class NodeStart {
     }
 
     private func unpublish(_ presence: OnionPresence) async {
-        await presence.stop()
+        if Handover.shared.isHandingOn { await presence.handOn() } else { await presence.stop() }
         await announcement?.value
     }
 

@@ -27,12 +27,6 @@ final class ServiceManager {
         timer.action = { [unowned self] in beat() }
     }
 
-    /// Whether somebody starts the node again when it ends with a failure: systemd, or the runtime of a container, whose
-    /// first process the node is.
-    nonisolated static func isSupervised(notifySocket: String?, processID: pid_t) -> Bool {
-        processID == 1 || notifySocket?.isEmpty == false
-    }
-
     /// Returns half of the time for which the service manager waits; `nil` where it has no watchdog for this
     /// process.
     nonisolated static func watchdogInterval(_ environment: [String: String], processID: pid_t) -> Duration? {
@@ -62,6 +56,16 @@ final class ServiceManager {
         timer.stop()
         isAlive = nil
         socket?.send("STOPPING=1\nSTATUS=stopping")
+    }
+
+    /// Tells that the process becomes its successor, which says when it is ready.
+    func restarting() {
+        timer.stop()
+        isAlive = nil
+        // A watchdog hears nothing until then.
+        socket?.send(
+            "RELOADING=1\nMONOTONIC_USEC=\(EventLoop.awake.nanoseconds / 1000)\nWATCHDOG=1\nSTATUS=restarting in place"
+        )
     }
 
     private func beat() {

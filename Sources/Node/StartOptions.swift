@@ -1,6 +1,8 @@
 /// The request of the node's command line.
 package enum StartOptions: Equatable {
     case run(configuration: String)
+    /// Says whether a start would succeed, as far as that can be known beside a node that runs.
+    case check(configuration: String)
     case help
     case version
     /// The sentence says what is wrong.
@@ -15,6 +17,8 @@ package enum StartOptions: Equatable {
         case ("--help", 1), ("-h", 1): self = .help
         case ("--version", 1): self = .version
         case ("--config", 2) where !words[1].isEmpty: self = .run(configuration: words[1])
+        case ("--check-start", 3) where words[1] == "--config" && !words[2].isEmpty:
+            self = .check(configuration: words[2])
         case ("--config", ...2): self = .wrong("--config needs the name of a file")
         case (let word, 1): self = .wrong("unknown option \(SettingsFault.shown(word))")
         default: self = .wrong("more than one option")

@@ -196,12 +196,31 @@ package struct StateDirectory: ~Copyable {
         self.lock = lock
     }
 
+    /// The name under which the lock is handed on, so that nothing opens the directory between two programs of a process.
+    private static let lockName = "state-lock"
+
+    /// Hands the lock on to this process' successor.
+    func handOn() {
+        if let copy = Descriptor(copying: lock.number) { Handover.shared.keep(StateDirectory.lockName, copy) }
+    }
+
     private static func lock(_ path: String) throws(NodeError) -> Descriptor? {
+        if let handed = Handover.shared.take(lockName), isFile(handed.number, path + "/lock"),
+            flock(handed.number, LOCK_EX | LOCK_NB) == 0
+        {
+            return handed
+        }
         let number = open(path + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard number >= 0 else { throw .unavailable("\(SystemError("open \(path)/lock"))") }
         let lock = Descriptor(owning: number)
         guard flock(number, LOCK_EX | LOCK_NB) == 0 else { return nil }
         return lock
+    }
+
+    private static func isFile(_ number: CInt, _ path: String) -> Bool {
+        var (handed, there) = (stat(), stat())
+        return fstat(number, &handed) == 0 && stat(path, &there) == 0 && handed.st_dev == there.st_dev
+            && handed.st_ino == there.st_ino
     }
 
     /// Returns the key under which digests are made: made once, 32 random bytes in hex.

@@ -21,12 +21,13 @@ package enum ChildExit: Equatable, Sendable, CustomStringConvertible {
     }
 }
 
-/// A child process that can't outlive this one: the kernel kills it when the event loop's thread ends, so at the latest with
-/// this process, however that ends.
+/// A child process. Unless it is to outlive this program, the kernel kills it when the event loop's thread ends, so at the
+/// latest with this process, however that ends.
 @EventLoop
 package final class ChildProcess {
     package let processID: Int32
     package private(set) var exit: ChildExit?
+    private var isHandedOn = false
 
     private let watch: Descriptor
     private var exitEvent: LoopEvent!
@@ -40,9 +41,11 @@ package final class ChildProcess {
     ///   - onLine: Called with each line of the child's output and errors, at most 4,096 bytes of it; `nil`: they go
     ///     where this process' go.
     ///   - onExit: Called once, after the last line. Not called when this object is let go before.
+    ///   - outlives: Whether the kernel lets it live when the event loop's thread ends: for a child that is handed on to
+    ///     this process' successor, and ends by itself with what connects it to this process.
     package init(
-        _ arguments: [String], environment: [String]? = nil, onLine: (@EventLoop (String) -> Void)? = nil,
-        onExit: @escaping @EventLoop (ChildExit) -> Void
+        _ arguments: [String], environment: [String]? = nil, outlives: Bool = false,
+        onLine: (@EventLoop (String) -> Void)? = nil, onExit: @escaping @EventLoop (ChildExit) -> Void
     ) throws(SystemError) {
         let operation = "start \(arguments[0])"
         var ends: [CInt] = [-1, -1]
@@ -60,7 +63,8 @@ package final class ChildProcess {
         defer { if output >= 0 { Glibc.close(output) } }
         let processID: Int32
         do throws(SystemError) {
-            processID = try startProcess(arguments, environment: environment, output: output, errors: output)
+            processID = try startProcess(
+                arguments, environment: environment, output: output, errors: output, outlives: outlives)
         } catch {
             if ends[0] >= 0 { Glibc.close(ends[0]) }
             throw error
@@ -82,9 +86,41 @@ package final class ChildProcess {
         exitEvent.add()
     }
 
+    /// Takes over a child of this process that it had before it became this program.
+    ///
+    /// - Parameter output: The pipe from which its output is read.
+    /// - Returns: `nil`: there is no such child, or it has ended.
+    package init?(
+        inheriting processID: Int32, output: consuming Descriptor,
+        onLine: @escaping @EventLoop (String) -> Void,
+        onExit: @escaping @EventLoop (ChildExit) -> Void
+    ) {
+        var status: CInt = 0
+        // A child that has ended is reaped by this.
+        guard processID > 0, waitpid(processID, &status, WNOHANG) == 0 else { return nil }
+        let watch = onionbell_pidfd_open(processID)
+        guard watch >= 0 else { return nil }
+        self.processID = processID
+        lines = LineReader(output, onLine: onLine)
+        self.watch = Descriptor(owning: watch)
+        self.onExit = onExit
+        exitEvent = LoopEvent(descriptor: self.watch.number, events: EV_READ) { [unowned self] _ in reap() }
+        exitEvent.add()
+    }
+
+    /// Lets go of a child that runs on, for this process' successor.
+    ///
+    /// - Returns: The pipe from which its output is read; `nil`: it has ended, or its output goes elsewhere.
+    package func handOn() -> Descriptor? {
+        guard exit == nil, let output = lines?.handOn() else { return nil }
+        exitEvent.remove()
+        isHandedOn = true
+        return output
+    }
+
     /// Kills a child that still runs, and reaps it.
     isolated deinit {
-        guard exit == nil else { return }
+        guard exit == nil, !isHandedOn else { return }
         kill(processID, SIGKILL)
         waitpid(processID, nil, 0)
     }
@@ -123,6 +159,12 @@ private final class LineReader {
         event.add()
     }
 
+    /// Reads nothing more; returns the pipe for another reader.
+    func handOn() -> Descriptor? {
+        event.remove()
+        return Descriptor(copying: descriptor.number)
+    }
+
     /// Reads the rest of the pipe after the child ended, up to 1 MiB.
     func readRest() {
         for _ in 0..<256 where !readSome() { break }
@@ -154,7 +196,8 @@ private final class LineReader {
     }
 }
 
-/// Starts `arguments[0]`, found by PATH unless it has a slash. The kernel kills it when the calling thread ends.
+/// Starts `arguments[0]`, found by PATH unless it has a slash. The kernel kills it when the calling thread ends, unless it
+/// outlives that.
 ///
 /// - Parameters:
 ///   - environment: `KEY=value` each; `nil`: this process' own.
@@ -162,13 +205,14 @@ private final class LineReader {
 ///   - output: Descriptor of its standard output; -1: this process' own. So with `errors`.
 /// - Returns: its process id. The caller reaps it.
 package func startProcess(
-    _ arguments: [String], environment: [String]?, input: CInt = -1, output: CInt, errors: CInt
+    _ arguments: [String], environment: [String]?, input: CInt = -1, output: CInt, errors: CInt,
+    outlives: Bool = false
 ) throws(SystemError) -> pid_t {
     let processID = withCStrings(arguments) { arguments in
         if let environment {
-            withCStrings(environment) { onionbell_spawn(arguments, $0, input, output, errors) }
+            withCStrings(environment) { onionbell_spawn(arguments, $0, input, output, errors, outlives) }
         } else {
-            onionbell_spawn(arguments, nil, input, output, errors)
+            onionbell_spawn(arguments, nil, input, output, errors, outlives)
         }
     }
     guard processID > 0 else { throw SystemError("start \(arguments[0])") }
@@ -176,7 +220,7 @@ package func startProcess(
 }
 
 /// Calls `body` with the strings as a NULL-terminated array of C strings, valid during the call.
-private func withCStrings<Result>(
+func withCStrings<Result>(
     _ strings: [String], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
 ) -> Result {
     var pointers = strings.map { strdup($0) }

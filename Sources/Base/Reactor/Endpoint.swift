@@ -88,16 +88,35 @@ package struct SocketAddress: Sendable {
         }
     }
 
-    /// Returns the local port of a bound socket.
-    static func boundPort(of descriptor: CInt) -> UInt16? {
-        var storage = sockaddr_storage()
+    /// Whether a socket is bound to this address.
+    func isBound(by descriptor: CInt) -> Bool {
+        guard let bound = SocketAddress(boundBy: descriptor), family == bound.family else { return false }
+        guard family == AF_UNIX else {
+            return networkAddress == bound.networkAddress && bound.port == port && port != 0
+        }
+        return bound.unixPath == unixPath
+    }
+
+    private init?(boundBy descriptor: CInt) {
+        storage = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
         let failed = withUnsafeMutablePointer(to: &storage) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
         }
         guard failed == 0 else { return nil }
-        let family = CInt(storage.ss_family)
-        return withUnsafeBytes(of: &storage) { bytes in
+        self.length = length
+    }
+
+    /// The bytes of a Unix socket's path.
+    private var unixPath: [UInt8] {
+        let start = MemoryLayout<sockaddr_un>.offset(of: \.sun_path) ?? 2
+        return withUnsafeBytes(of: storage) { bytes in
+            bytes[start..<MemoryLayout<sockaddr_un>.size].prefix { $0 != 0 }.map(\.self)
+        }
+    }
+
+    private var port: UInt16? {
+        withUnsafeBytes(of: storage) { bytes in
             switch family {
             case AF_INET: UInt16(bigEndian: bytes.loadUnaligned(as: sockaddr_in.self).sin_port)
             case AF_INET6: UInt16(bigEndian: bytes.loadUnaligned(as: sockaddr_in6.self).sin6_port)
@@ -105,4 +124,7 @@ package struct SocketAddress: Sendable {
             }
         }
     }
+
+    /// Returns the local port of a bound socket.
+    static func boundPort(of descriptor: CInt) -> UInt16? { SocketAddress(boundBy: descriptor)?.port }
 }

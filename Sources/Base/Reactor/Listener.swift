@@ -41,20 +41,12 @@ package final class Listener {
                 throw SystemError("listen on \(endpoint)", code: ENAMETOOLONG)
             }
             address = made
-            if !Listener.isListening(&address) { unlink(path) }
         }
-        let descriptor = try Descriptor.socket(family: address.family, for: "listen on \(endpoint)")
-        var on: CInt = 1
-        guard
-            setsockopt(
-                descriptor.number, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<CInt>.size)) == 0,
-            address.withPointer({ bind(descriptor.number, $0, $1) }) == 0,
-            listen(descriptor.number, 1024) == 0
-        else {
-            throw SystemError("listen on \(endpoint)")
-        }
-        if case .unix(let path) = endpoint {
-            guard chmod(path, 0o600) == 0 else { throw SystemError("listen on \(endpoint)") }
+        let descriptor: Descriptor
+        if let inherited = Handover.shared.takeListener(at: address) {
+            descriptor = inherited
+        } else {
+            descriptor = try Listener.open(endpoint, &address)
         }
         if case .host(let host, port: 0) = endpoint, let port = SocketAddress.boundPort(of: descriptor.number)
         {
@@ -73,14 +65,39 @@ package final class Listener {
         pause.action = { [unowned self] in event?.add() }
     }
 
+    private static func open(
+        _ endpoint: Endpoint, _ address: inout SocketAddress
+    ) throws(SystemError) -> Descriptor {
+        if case .unix(let path) = endpoint, !isListening(&address) { unlink(path) }
+        let descriptor = try Descriptor.socket(family: address.family, for: "listen on \(endpoint)")
+        var on: CInt = 1
+        guard
+            setsockopt(
+                descriptor.number, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<CInt>.size)) == 0,
+            address.withPointer({ bind(descriptor.number, $0, $1) }) == 0,
+            listen(descriptor.number, 1024) == 0
+        else {
+            throw SystemError("listen on \(endpoint)")
+        }
+        if case .unix(let path) = endpoint {
+            guard chmod(path, 0o600) == 0 else { throw SystemError("listen on \(endpoint)") }
+        }
+        return descriptor
+    }
+
     /// The event leaves the loop before the descriptor is closed, and on the loop: its number is at once another's.
     isolated deinit { event = nil }
 
-    /// Stops listening; accepted connections live on.
+    /// Stops listening; accepted connections live on. While the process hands on, whoever connects now waits for the
+    /// successor.
     package func close() {
-        event?.remove()
+        guard event != nil else { return }
+        event.remove()
         event = nil
         pause.stop()
+        if Handover.shared.isHandingOn, let copy = Descriptor(copying: descriptor.number) {
+            return Handover.shared.keep(listener: copy)
+        }
         shutdown(descriptor.number, CInt(SHUT_RDWR))
         if case .unix(let path) = endpoint { unlink(path) }
     }

@@ -2,42 +2,6 @@ import CEvent
 import Clocks
 import Glibc
 
-/// Why a stream ended.
-package enum StreamEnd: Error, Equatable, CustomStringConvertible {
-    /// The peer has sent its last byte. What it sent before was handed over.
-    case closedByPeer
-    /// The peer sent nothing for ``Stream/idleTimeout``.
-    case idle
-    /// The peer has taken nothing of what waits for it for ``Stream/sendTimeout``.
-    case peerReadsNothing
-    case failed(SystemError)
-
-    package var description: String {
-        switch self {
-        case .closedByPeer: "closed by the peer"
-        case .idle: "nothing received in time"
-        case .peerReadsNothing: "the peer reads nothing"
-        case .failed(let error): error.description
-        }
-    }
-}
-
-/// The owner of a ``Stream``.
-@EventLoop
-package protocol StreamHandler: AnyObject {
-    /// Called when bytes came. They lie in a buffer that all streams share and are valid during the call
-    /// only.
-    func stream(_ stream: Stream, received bytes: RawSpan)
-    /// Called when all that was written has gone to the kernel.
-    func streamFlushed(_ stream: Stream)
-    /// Called once when the stream is over by no act of its owner, never after ``Stream/close()``.
-    func stream(_ stream: Stream, ended end: StreamEnd)
-}
-
-extension StreamHandler {
-    package func streamFlushed(_ stream: Stream) {}
-}
-
 /// A connected socket (TCP or Unix), non-blocking, owned by the event loop.
 ///
 /// It holds no read buffer: bytes are handed over as they come, 64 KiB at a time at most. What is written is gathered
@@ -302,6 +266,20 @@ package final class Stream {
         lingerEnd = EventLoop.now + Stream.longestFarewell
         Stream.lingering[ObjectIdentifier(self)] = self
         flushAtEndOfTurn()
+    }
+
+    /// Makes a stream of a connected socket that this process was handed.
+    package convenience init(inheriting descriptor: consuming Descriptor) { self.init(descriptor) }
+
+    /// Ends the stream, and leaves the connection open for another owner.
+    package func handOn() -> Descriptor? {
+        guard isOpen, unsentBytes == 0, let copy = Descriptor(copying: descriptor.number) else { return nil }
+        isOpen = false
+        handler = nil
+        readEvent.remove()
+        writeEvent?.remove()
+        endEvent?.remove()
+        return copy
     }
 
     /// Closes the stream at once; what waits to be sent is dropped.

@@ -32,7 +32,8 @@ int onionbell_pidfd_open(pid_t pid) { return (int)syscall(SYS_pidfd_open, pid, 0
 
 /* Runs between fork and exec: async-signal-safe calls only. */
 static void become(
-    char *const arguments[], char *const environment[], int input, int output, int errors, pid_t parent, int report) {
+    char *const arguments[], char *const environment[], int input, int output, int errors, bool outlives, pid_t parent,
+    int report) {
     sigset_t none;
     sigemptyset(&none);
     for (int number = 1; number < NSIG; number++) signal(number, SIG_DFL);
@@ -41,7 +42,7 @@ static void become(
     if (input < 0 || dup2(input, STDIN_FILENO) < 0) goto failed;
     if (output >= 0 && dup2(output, STDOUT_FILENO) < 0) goto failed;
     if (errors >= 0 && dup2(errors, STDERR_FILENO) < 0) goto failed;
-    if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0) goto failed;
+    if (!outlives && prctl(PR_SET_PDEATHSIG, SIGKILL) < 0) goto failed;
     /* Ours are all close-on-exec; a library's might not be. A kernel before 5.11 can't, and that is no fault. */
     close_range(3, ~0u, CLOSE_RANGE_CLOEXEC);
     if (getppid() != parent) _exit(127); /* the parent ended before the death signal was set */
@@ -54,7 +55,8 @@ failed:;
     _exit(127);
 }
 
-pid_t onionbell_spawn(char *const arguments[], char *const environment[], int input, int output, int errors) {
+pid_t onionbell_spawn(
+    char *const arguments[], char *const environment[], int input, int output, int errors, bool outlives) {
     int report[2]; /* closed by exec; carries errno when exec fails */
     if (pipe2(report, O_CLOEXEC) < 0) return -1;
     pid_t parent = getpid();
@@ -62,7 +64,7 @@ pid_t onionbell_spawn(char *const arguments[], char *const environment[], int in
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before); /* no handler of ours may run in the child */
     pid_t child = fork();
-    if (child == 0) become(arguments, environment, input, output, errors, parent, report[1]);
+    if (child == 0) become(arguments, environment, input, output, errors, outlives, parent, report[1]);
     int forkError = errno;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     close(report[1]);
@@ -83,6 +85,33 @@ pid_t onionbell_spawn(char *const arguments[], char *const environment[], int in
     }
     return child;
 }
+
+int onionbell_succeed(
+    const char *path, char *const arguments[], char *const environment[], const int descriptors[], int count) {
+    if (access(path, X_OK) < 0) return -1;
+    /* First out of the way of those that are put into their places. */
+    int kept[count + 1];
+    for (int index = 0; index < count; index++) {
+        kept[index] = fcntl(descriptors[index], F_DUPFD_CLOEXEC, 3 + count);
+        if (kept[index] >= 0) continue;
+        int error = errno;
+        while (index-- > 0) close(kept[index]);
+        errno = error;
+        return -1;
+    }
+    /* From here on nothing of this process works any more. */
+    close_range(3 + count, ~0u, CLOSE_RANGE_CLOEXEC);
+    for (int index = 0; index < count; index++) dup2(kept[index], 3 + index);
+    sigset_t none;
+    sigemptyset(&none);
+    pthread_sigmask(SIG_SETMASK, &none, NULL);
+    execve(path, arguments, environment);
+    _exit(75);
+}
+
+int onionbell_copy_descriptor(int descriptor) { return fcntl(descriptor, F_DUPFD_CLOEXEC, 3); }
+
+int onionbell_memory_file(const char *name) { return memfd_create(name, MFD_CLOEXEC); }
 
 int onionbell_disable_core_dumps(void) {
     struct rlimit none = {0, 0};

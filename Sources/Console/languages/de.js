@@ -65,7 +65,6 @@ export default {
     difference: "Unterschied",
     restart_text: "Der Knoten übernimmt es, wenn er neu startet.",
     restart_action: "Jetzt neu starten",
-    restart_by_hand: "Starte den Knoten neu, wie du ihn gestartet hast: Von selbst tut es hier niemand. Mit dem Paket: sudo systemctl restart onionbell",
     restart_waiting: "Der Knoten startet neu…",
     restart_lost: "Der Knoten antwortet hier noch nicht. Nennen seine Einstellungen einen anderen Ort für die Konsole, öffne den.",
     restart_due: "Ein Neustart steht aus. Bis dahin gilt das nicht: {keys}",

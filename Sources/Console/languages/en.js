@@ -65,7 +65,6 @@ export default {
     difference: "Difference",
     restart_text: "The node takes it over when it starts anew.",
     restart_action: "Restart now",
-    restart_by_hand: "Restart the node as you started it: nobody does it by itself here. With the package: sudo systemctl restart onionbell",
     restart_waiting: "The node restarts…",
     restart_lost: "The node does not answer here yet. If its settings name another place for the console, open that one.",
     restart_due: "A restart is due. Until then this does not hold: {keys}",

@@ -65,7 +65,6 @@ export default {
     difference: "Diferencia",
     restart_text: "El nodo lo toma cuando arranca de nuevo.",
     restart_action: "Reiniciar ahora",
-    restart_by_hand: "Reinicie el nodo como lo arrancó: aquí nadie lo hace por sí solo. Con el paquete: sudo systemctl restart onionbell",
     restart_waiting: "El nodo se reinicia…",
     restart_lost: "El nodo aún no responde aquí. Si sus ajustes ponen la consola en otro sitio, abra ese.",
     restart_due: "Falta reiniciar. Hasta entonces esto no vale: {keys}",

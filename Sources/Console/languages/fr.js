@@ -65,7 +65,6 @@ export default {
     difference: "Différence",
     restart_text: "Le nœud le prend en redémarrant.",
     restart_action: "Redémarrer maintenant",
-    restart_by_hand: "Redémarrez le nœud comme vous l’avez lancé : ici, personne ne le fait tout seul. Avec le paquet : sudo systemctl restart onionbell",
     restart_waiting: "Le nœud redémarre…",
     restart_lost: "Le nœud ne répond pas encore ici. Si ses réglages placent la console ailleurs, ouvrez cet endroit.",
     restart_due: "Un redémarrage est nécessaire. D’ici là, ceci ne s’applique pas : {keys}",

@@ -65,7 +65,6 @@ export default {
     difference: "Diferença",
     restart_text: "O nó toma-o quando arranca de novo.",
     restart_action: "Reiniciar agora",
-    restart_by_hand: "Reinicie o nó como o arrancou: aqui ninguém o faz por si. Com o pacote: sudo systemctl restart onionbell",
     restart_waiting: "O nó reinicia…",
     restart_lost: "O nó ainda não responde aqui. Se as definições põem a consola noutro sítio, abra esse.",
     restart_due: "Falta reiniciar. Até lá isto não vale: {keys}",

@@ -77,7 +77,7 @@ function planned(plan, wanted, result, show) {
             const keeps = plan.settings === "taken" && !settings.checked;
             const done = await call("POST", "restore", { ...wanted, old_node_stopped: hasStopped, keep_settings: keeps });
             result.replaceChildren(element("p", { class: "state is-good" }, words("move_ready")));
-            await restart(result, done.restarts, show);
+            await restart(result, show);
         } catch (error) {
             if (!(error instanceof Refused)) throw error;
             fault.replaceChildren(error.message, ["old_node_published", "old_node_unknown"].includes(error.code)

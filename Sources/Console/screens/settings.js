@@ -80,7 +80,7 @@ export function changed(checked, settings, result, show) {
             settings.onchange?.();
             result.replaceChildren(element("p", { class: "state is-good" }, words("settings_taken")));
             if (done.needs_restart.length === 0) return show();
-            await restart(result, done.restarts, show);
+            await restart(result, show);
             dispatchEvent(new Event("settings"));
         } catch (error) {
             if (!(error instanceof Refused)) throw error;

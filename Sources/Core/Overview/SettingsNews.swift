@@ -11,6 +11,8 @@ package struct SettingsNews: Equatable, Sendable {
 
     /// The keys that were changed since the start and are used after the next one.
     package var restartDue: [String] = []
+    /// The reason why a start with the settings of the file failed, so that those from before are in use.
+    package var startFault: String?
     /// Reasons why things were refused when they were read last. What was read before stays in use; a start would not have it.
     private var reasons: [Part: String] = [:]
 
@@ -33,6 +35,13 @@ package struct SettingsNews: Equatable, Sendable {
 extension Report {
     /// The check of the settings: a change that waits for a restart, or one that can't be used, is said until it is done.
     var settingsCheck: Check {
+        if let fault = settings.startFault {
+            return Check(
+                .settings, level: .failing,
+                state:
+                    "the node could not start with its settings, and runs with those from before: \(fault)",
+                advice: "correct the settings, then run onionbell restart")
+        }
         let refused = settings.refused
         if let first = refused.first {
             return Check(
@@ -49,7 +58,7 @@ extension Report {
                 state: "a restart is due for "
                     + settings.restartDue.prefix(SettingsNews.mostNamed).joined(separator: ", "),
                 advice:
-                    "the node goes on with the old values: systemctl restart onionbell, or Settings in the console"
+                    "the node goes on with the old values until onionbell restart, or Restart now in the console"
             )
         }
         return .counted(.settings, "in use as they were read")

@@ -32,24 +32,12 @@ extension OnionPresence {
         for circuit in rendezvous { Task { await service?.closeCircuit(circuit) } }
     }
 
-    /// Meets the clients of a tor that outlives us: takes their circuits into the book, as if they had come by this
-    /// connection. A service of tor's configuration is removed first, and all of its clients are put out: of none do we
+    /// Meets the clients of a tor that outlives us: takes their circuits into the book. A service of tor's configuration is removed first, and all of its clients are put out: of none do we
     /// know what it did. Otherwise they are put out where some may come no more.
     func meetFormerClients(on link: TorLink, of form: OnionForm) async throws(ControlError) {
         if form.directory != nil { try await link.connection.send(.resetServices) }
-        // From now on each end of a circuit is heard of.
-        link.connection.onEvent = { [weak self] event in
-            if case .circuit(let circuit) = event { self?.note(circuit, of: form) }
-        }
-        try await link.connection.send(.setEvents(ControlEvent.useful))
-        let key = "circuit-status"
         do {
-            let lines = try await link.connection.send(.getInfo([key]))[key] ?? ""
-            for line in lines.split(separator: "\n") {
-                // Read as the event of that circuit would be.
-                let event = Array("CIRC \(line)".utf8)
-                if let circuit = CircuitEvent(event.span) { note(circuit, of: form) }
-            }
+            try await bookCircuits(of: link, form)
         } catch .refused where form.directory == nil {
             // A filter before tor's control port may let this question through to nobody.
         }
@@ -60,6 +48,22 @@ extension OnionPresence {
             } catch .refused {
                 // It has ended by itself.
             }
+        }
+    }
+
+    /// Takes tor's circuits into the book, as if they had come by this connection.
+    func bookCircuits(of link: TorLink, _ form: OnionForm) async throws(ControlError) {
+        // From now on each end of a circuit is heard of.
+        link.connection.onEvent = { [weak self] event in
+            if case .circuit(let circuit) = event { self?.note(circuit, of: form) }
+        }
+        try await link.connection.send(.setEvents(ControlEvent.useful))
+        let key = "circuit-status"
+        let lines = try await link.connection.send(.getInfo([key]))[key] ?? ""
+        for line in lines.split(separator: "\n") {
+            // Read as the event of that circuit would be.
+            let event = Array("CIRC \(line)".utf8)
+            if let circuit = CircuitEvent(event.span) { note(circuit, of: form) }
         }
     }
 

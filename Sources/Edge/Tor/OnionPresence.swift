@@ -39,8 +39,8 @@ package final class OnionPresence {
     var attachment: TorAttachment?
     var link: TorLink? { attachment?.link }
     var service: OnionService? { attachment?.service }
-    private var keeper: Task<Void, Never>?
-    private var isStopping = false
+    var keeper: Task<Void, Never>?
+    var isStopping = false
     private var backoff: Backoff
     private var random = SystemRandomNumberGenerator()
 
@@ -63,7 +63,7 @@ package final class OnionPresence {
     }
 
     /// The parts of the service that stay the same, however often it is given to tor.
-    private struct Plan {
+    struct Plan {
         let key: OnionKey
         let ports: [VirtualPort]
     }
@@ -103,7 +103,7 @@ package final class OnionPresence {
         address = plan.key.address
         let patience = TorPatience(for: settings.startTime, from: .now)
         var isToldToWait = false
-        while true {
+        while await !takeOver(plan) {
             do {
                 try await establish(plan)
                 break
@@ -150,9 +150,7 @@ package final class OnionPresence {
             counted.torStarts += 1
         }
         guard !isStopping else { throw await link.close(because: .closed) }
-        attachment = TorAttachment(link)
-        link.connection.onEnd = { [weak self] error in self?.lose(.connection(error)) }
-        link.connection.mayRest = { [weak self] in self?.knowsAllButCircuits(at: .now) ?? false }
+        attach(link)
         do {
             let socks = try await socks(of: link)
             attachment?.socks = socks
@@ -164,20 +162,19 @@ package final class OnionPresence {
         }
     }
 
-    func socks(of link: TorLink) async throws(ControlError) -> Endpoint? {
-        if let socks = settings.socks { return socks }
-        return try await link.socksEndpoint(within: settings.heartbeatDeadline)
-    }
-
     /// Gives the service to tor. The form is that by which the caller has told whom to put out: ``form`` may change
     /// meanwhile, and then ``keep(_:)`` comes back for it.
-    private func publish(_ plan: Plan, as form: OnionForm, on link: TorLink) async throws(ControlError) {
+    func publish(_ plan: Plan, as form: OnionForm, on link: TorLink) async throws(ControlError) {
         let service = try await OnionService.publish(
             key: plan.key, ports: plan.ports, as: form, on: link.connection)
-        lastForm = form
+        counted.publications += 1
+        serve(service)
+    }
+
+    func serve(_ service: OnionService) {
+        lastForm = service.form
         attachment?.serve(service, at: .now)
         counted.lastAnswer = EventLoop.awake
-        counted.publications += 1
         counted.bootstrap = service.publication.bootstrap
         service.onChange = { [weak self] state in self?.enter(state) }
         service.onEvent = { [weak self] event in self?.take(event) }
@@ -185,7 +182,7 @@ package final class OnionPresence {
         enter(service.state)
     }
 
-    private func drop(_ link: TorLink, because error: ControlError) async -> OnionLoss {
+    func drop(_ link: TorLink, because error: ControlError) async -> OnionLoss {
         if attachment?.isSteady(at: .now) ?? false { backoff.reset() }
         attachment = nil
         circuits = CircuitBook()

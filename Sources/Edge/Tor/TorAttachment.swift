@@ -41,3 +41,17 @@ struct TorAttachment {
         serving.map { max(.zero, $0.uploadBegun + Self.uploadInterval - now) } ?? .zero
     }
 }
+
+/// Taking hold of a tor.
+extension OnionPresence {
+    func attach(_ link: TorLink) {
+        attachment = TorAttachment(link)
+        link.connection.onEnd = { [weak self] error in self?.lose(.connection(error)) }
+        link.connection.mayRest = { [weak self] in self?.knowsAllButCircuits(at: .now) ?? false }
+    }
+
+    func socks(of link: TorLink) async throws(ControlError) -> Endpoint? {
+        if let socks = settings.socks { return socks }
+        return try await link.socksEndpoint(within: settings.heartbeatDeadline)
+    }
+}

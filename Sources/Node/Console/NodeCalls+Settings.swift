@@ -171,7 +171,6 @@ extension NodeCalls {
             status: 200,
             json: [
                 "version": .string(NodeCalls.version(of: text)), "needs_restart": checked.json,
-                "restarts": .bool(node.host.isSupervised),
             ])
     }
 }

@@ -123,7 +123,7 @@ struct MovePlan: Sendable {
         return faults
     }
 
-    func json(canRestart: Bool) -> JSON {
+    var json: JSON {
         [
             "address": .string(backup.address), "made": .integer(backup.madeAt),
             "version": .string(backup.version), "phones": .integer(Int64(backup.rows(of: "phone"))),
@@ -136,7 +136,6 @@ struct MovePlan: Sendable {
             "faults": .array(faults.map(\.json)),
             "conflicts": .array(conflicts.map(\.json)), "database": .bool(hasDatabase),
             "staged": .bool(isStaged),
-            "restarts": .bool(canRestart),
         ]
     }
 }

@@ -21,7 +21,7 @@ extension NodeCalls {
         },
         Call("POST", "restart") { calls, asked throws(CallRefusal) in
             try asked.body.refuseOthers()
-            return try calls.restart()
+            return try await calls.restart()
         },
     ]
 
@@ -88,7 +88,7 @@ extension NodeCalls {
             plan.isStaged = true
             log.notice("restore.staged")
         }
-        return HTTPResponse(status: 200, json: plan.json(canRestart: node.host.isSupervised))
+        return HTTPResponse(status: 200, json: plan.json)
     }
 
     /// Refuses the backup of another node: only a node that has nothing of its own yet, or the same node,
@@ -147,12 +147,11 @@ extension NodeCalls {
 
     // MARK: Restarting
 
-    /// Restarts the node by its own end, after the answer, where somebody starts it again.
-    private func restart() throws(CallRefusal) -> HTTPResponse {
-        guard node.host.isSupervised else {
+    /// Restarts the node in place, after the answer, if its successor says that it can start.
+    private func restart() async throws(CallRefusal) -> HTTPResponse {
+        if let fault = await StartCheck.fault(of: node.host.settingsFile) {
             throw CallRefusal(
-                .conflict, "unsupervised",
-                "nobody starts this node again when it ends: stop it, and start it as you did before")
+                .conflict, "start_refused", "the node goes on, since it would not start again: \(fault)")
         }
         Task { node.restart() }
         return HTTPResponse(status: 202, json: [:])

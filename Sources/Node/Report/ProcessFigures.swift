@@ -5,6 +5,9 @@ import Reactor
 
 /// The kernel's figures of this process (proc(5)).
 enum ProcessFigures {
+    /// The start of this program, which a process may become later than it began itself.
+    static let start = EventLoop.now
+
     static func read() -> Report.Process {
         var figures = Report.Process()
         // Behind the name in parentheses; the first word there is the third of the manual's list.
@@ -15,10 +18,8 @@ enum ProcessFigures {
             figures.processorTime = .milliseconds(spent * 1000 / ticks)
             figures.virtualBytes = Int(stat[20]) ?? 0
             figures.residentBytes = (Int(stat[21]) ?? 0) * sysconf(CInt(_SC_PAGESIZE))
-            // Since the machine's start, in ticks.
-            let started = (Int64(stat[19]) ?? 0) * 1000 / ticks
-            figures.startedAt = EventLoop.unixTime - .milliseconds(max(0, bootMilliseconds - started))
         }
+        figures.startedAt = EventLoop.unixTime - (EventLoop.now - start)
         figures.openFiles = openFiles
         var limit = rlimit()
         if getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 {
@@ -30,12 +31,6 @@ enum ProcessFigures {
     static var residentBytes: Int {
         let pages = words(of: "/proc/self/statm")
         return pages.count > 1 ? (Int(pages[1]) ?? 0) * sysconf(CInt(_SC_PAGESIZE)) : 0
-    }
-
-    private static var bootMilliseconds: Int64 {
-        var time = timespec()
-        clock_gettime(CLOCK_BOOTTIME, &time)
-        return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
     }
 
     /// Linux 6.2 and later tell the number as the size of the directory; before, it has to be read through.

@@ -38,6 +38,7 @@ extension RelayNode {
         report.begun = begun
         report.awake = EventLoop.awake
         report.settings = settingsNews
+        report.settings.startFault = host.settingsFault
         report.settings.note(.peers, refused: invitations.fault)
         report.settings.note(.consoleClients, refused: console?.onion?.fault)
         report.settings.note(.phoneBook, refused: store.phoneBook.fault)

@@ -12,6 +12,8 @@ enum Onionbelld {
         Usage: onionbelld [--config FILE]
 
           --config FILE  the configuration file; without it \(Settings.standardFile)
+          --check-start --config FILE
+                         say whether a start would succeed, and start nothing
           --version      print the version, the commit and the libraries
           --help         print this
 
@@ -27,6 +29,7 @@ enum Onionbelld {
         ThisProcess.shareHeap()
         switch StartOptions(Array(CommandLine.arguments.dropFirst())) {
         case .run(let configuration): exit(await NodeProcess.run(configuration: configuration))
+        case .check(let configuration): exit(await StartCheck.run(configuration: configuration))
         case .help: printLine(help)
         case .version: printLine(VersionText.text)
         case .wrong(let sentence):

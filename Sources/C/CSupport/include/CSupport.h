@@ -17,11 +17,23 @@ int onionbell_accept(int listener);
 /* A descriptor that becomes readable when the process ends (pidfd_open). */
 int onionbell_pidfd_open(pid_t pid);
 
-/* Starts arguments[0] (found by PATH) with SIGKILL sent to it when the calling thread ends.
+/* Starts arguments[0] (found by PATH), with SIGKILL sent to it when the calling thread ends unless it outlives that.
  * input, output and errors become its stdin, stdout and stderr. -1: /dev/null for stdin, and the others are inherited.
  * The signal mask is emptied and signals are default. environment NULL: inherited.
  * Returns the process id, or -1 with errno, also when exec itself failed. */
-pid_t onionbell_spawn(char *const arguments[], char *const environment[], int input, int output, int errors);
+pid_t onionbell_spawn(
+    char *const arguments[], char *const environment[], int input, int output, int errors, bool outlives);
+
+/* Becomes another program in this process, with these descriptors as 3, 4, ... and no further ones. Returns -1 with errno
+ * while nothing has changed; later failures end the process with status 75. */
+int onionbell_succeed(
+    const char *path, char *const arguments[], char *const environment[], const int descriptors[], int count);
+
+/* Another descriptor of the same open file, close-on-exec; -1 and errno on failure. */
+int onionbell_copy_descriptor(int descriptor);
+
+/* A file in memory, close-on-exec; -1 and errno on failure. */
+int onionbell_memory_file(const char *name);
 
 /* No core dumps, not traceable by other processes of the same user. 0 or -1 and errno. */
 int onionbell_disable_core_dumps(void);

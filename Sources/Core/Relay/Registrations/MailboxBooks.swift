@@ -55,7 +55,7 @@ package struct MailboxStart: Equatable, Sendable {
     package let after: Int64
     /// The acknowledgement in the request.
     package let receipt: MailboxReceipt?
-    /// What the reader was sent before.
+    /// The record of what the reader was sent before.
     package let sent: MailboxSent?
 
     package init(
@@ -76,7 +76,7 @@ package struct MailboxReturn: Sendable {
     package let number: Int64?
     /// The number up to which the reader has acknowledged; 0 without a reader.
     package let acknowledged: Int64
-    /// What the reader was sent last; `nil`: neither this node's books nor the store's know anything.
+    /// The record of what the reader was sent last; `nil`: neither this node's books nor the store's know anything.
     package let sent: MailboxSent?
 
     package init(

@@ -78,6 +78,10 @@ class DoorConnection: StreamHandler {
     @exclusivity(unchecked) private var state = State.arriving(ProxyLineDecoder())
     private var deadline: Timer?
     private(set) var isShuttingDown = false
+    /// Whether a connection that is shut down has still time for its first request, or for the rest of one.
+    private var hasGrace = false
+    /// Whether the client has sent anything itself.
+    private var hasSpoken = false
     /// The time at which the client was heard last.
     private(set) var lastHeard: MonotonicTime
     /// Whether the client has shown that it may be here: then it has places that strangers don't take (``Places``).
@@ -155,6 +159,7 @@ class DoorConnection: StreamHandler {
     }
 
     private func take(_ bytes: RawSpan) {
+        if bytes.byteCount > 0 { hasSpoken = true }
         switch state {
         case .arriving, .ended: return
         case .open(let circuit, nil): circuit.spend(frames: received(bytes), bytes: bytes.byteCount)
@@ -181,8 +186,8 @@ class DoorConnection: StreamHandler {
         guard case .open(let circuit, _) = state else { return }
         proceed()
         guard !hasEnded else { return }
-        if isShuttingDown, !isBusy { return end(.shutDown) }
-        if !isShuttingDown, wantsMore, !isHeldBack, circuit.askToRead(self) {
+        if isShuttingDown, !isBusy, !isAwaited { return end(.shutDown) }
+        if !isShuttingDown || isAwaited, wantsMore, !isHeldBack, circuit.askToRead(self) {
             stream.resumeReading()
             if isIncomplete { startDeadline() } else { stopDeadline() }
         } else {
@@ -278,11 +283,24 @@ class DoorConnection: StreamHandler {
     // MARK: The end
 
     /// Takes nothing more, and ends when what it took is answered.
-    final func shutDown() {
+    ///
+    /// - Parameter grace: The time for a client that has just come, or whose request is on its way: it may send no second
+    ///   one.
+    final func shutDown(grace: Duration = .zero) {
         isShuttingDown = true
+        hasGrace = grace > .zero && (hasSpoken || EventLoop.now - lastHeard < grace)
+        guard !isAwaited else { return }
         stream.pauseReading()
         if !isBusy { end(.shutDown) }
     }
+
+    /// Waits no longer for requests that are not whole.
+    final func endGrace() {
+        hasGrace = false
+        if isShuttingDown, !isBusy { end(.shutDown) }
+    }
+
+    private var isAwaited: Bool { hasGrace && !isBusy && (isIncomplete || !hasSpoken) }
 
     final func stream(_ stream: Stream, ended end: StreamEnd) {
         switch end {

@@ -82,14 +82,23 @@ final class Places {
 
     /// Shuts all connections down. Returns when they have ended, or when the patience is over: what they took
     /// is written down by then, and the stop has more to do.
+    ///
+    /// At a restart in place a client that dialled just before has time for its request: nobody is to notice.
     func shutDown(within patience: Duration = .seconds(5)) async {
-        for connection in open.values { connection.shutDown() }
+        let grace = Handover.shared.isHandingOn ? Places.grace : .zero
+        for connection in open.values { connection.shutDown(grace: grace) }
         guard !open.isEmpty else { return }
         let timer = Timer { [self] in done() }
         timer.start(after: patience)
+        let endOfGrace = Timer { [self] in for connection in open.values { connection.endGrace() } }
+        endOfGrace.start(after: grace)
         await withCheckedContinuation { whenDone = $0 }
         timer.stop()
+        endOfGrace.stop()
     }
+
+    /// A circuit of Tor's takes about a second to bring the first bytes of a stream that it has opened.
+    private static let grace: Duration = .seconds(2)
 
     private func done() {
         whenDone?.resume()

@@ -5,7 +5,7 @@ package struct MailboxClient: Sendable {
     package let mailbox: Int64
     /// The client's number among the registered readers; `nil`: it is none of them.
     package let reader: Int64?
-    /// What this node's books know.
+    /// The entries of this node's books.
     package let sent: MailboxSent?
 
     package init(_ mailbox: Int64, reader: Int64?, sent: MailboxSent? = nil) {
@@ -13,7 +13,7 @@ package struct MailboxClient: Sendable {
     }
 }
 
-/// What the registered readers of mailboxes were sent, and what they have acknowledged.
+/// The rows of registered readers: what they were sent, and what they have acknowledged.
 ///
 /// A reader has acknowledged a message if its number is not above `acknowledged`, and it is not among the skipped ones:
 /// those were never sent to the reader, which began behind them.

@@ -37,6 +37,16 @@ package final class ControlConnection {
         } catch {
             throw .unreachable(error)
         }
+        begin()
+    }
+
+    /// Makes a connection that this process was handed; it is authenticated.
+    init(inheriting descriptor: consuming Descriptor) {
+        stream = Stream(inheriting: descriptor)
+        begin()
+    }
+
+    private func begin() {
         deadline.action = { [unowned self] in
             if let first = pending.first { end(.timedOut(command: first.command)) }
         }
@@ -85,6 +95,27 @@ package final class ControlConnection {
     package func close() {
         onEnd = nil
         end(.closed)
+    }
+
+    /// Leaves the connection open for this process' successor, with all that tor has by it. Tor is asked to tell nothing
+    /// more: after its answer nothing is on its way.
+    ///
+    /// - Returns: `nil`: the connection is over, or something unread lies in it.
+    func handOn() async -> Descriptor? {
+        onEnd = nil
+        do throws(ControlError) {
+            try await send(.setEvents([]), within: .seconds(2))
+        } catch {
+            return nil
+        }
+        guard end == nil, pending.isEmpty, decoder.isEmpty, let descriptor = stream.handOn() else {
+            return nil
+        }
+        end = .closed
+        deadline.stop()
+        endOfRest.stop()
+        (onEvent, mayRest) = (nil, nil)
+        return descriptor
     }
 
     private func take(_ reply: ControlReply) {

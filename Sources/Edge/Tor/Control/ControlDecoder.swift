@@ -30,6 +30,9 @@ package struct ControlDecoder {
         self.replyLimit = replyLimit
     }
 
+    /// Whether nothing unfinished lies in it.
+    var isEmpty: Bool { start == unread.count && lines.isEmpty && data == nil }
+
     package mutating func append(_ bytes: RawSpan) {
         unread.removeSubrange(..<start)
         searched -= start

@@ -36,6 +36,19 @@ package struct ClientSecret: Sendable {
             publicKey: ClientKey(bytes: try! X25519.publicKey(secret: secret)), secret: secret)
     }
 
+    /// Makes the key of a secret that was handed on; `nil`: it is none.
+    init?(bytes: [UInt8]) {
+        guard bytes.count == 32, let key = try? X25519.publicKey(secret: bytes) else { return nil }
+        self.init(publicKey: ClientKey(bytes: key), secret: bytes)
+    }
+
+    private init(publicKey: ClientKey, secret: [UInt8]) {
+        (self.publicKey, self.secret) = (publicKey, secret)
+    }
+
+    /// The secret for this process' successor.
+    var bytes: [UInt8] { secret }
+
     /// The secret as Tor Browser takes it.
     package var base32: String { Base32.encode(secret).uppercased() }
 

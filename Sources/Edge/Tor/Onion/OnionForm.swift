@@ -109,13 +109,28 @@ package struct OnionForm: Equatable, Sendable {
         return options
     }
 
-    /// Returns the keys of all who are to find a private service, in an order of no meaning: at least one, since tor takes
+    /// Returns the keys of all who are to find a private service, in the order of their bytes: at least one, since tor takes
     /// a service without keys for a public one, or refuses it. None for a public service.
     func authorized(_ own: ClientKey?) -> [ClientKey] {
         guard let clients else { return [] }
         let keys = own.map { clients.union([$0]) } ?? clients
         // The secret half of this key goes with this call.
-        return keys.isEmpty ? [ClientSecret.generate().publicKey] : Array(keys)
+        return keys.isEmpty
+            ? [ClientSecret.generate().publicKey]
+            : keys.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }
+    }
+
+    /// Returns a digest of all that tor is told of a service, by which a successor sees whether it would tell the same.
+    func digest(key: OnionKey, ports: [VirtualPort], own: ClientKey?) -> [UInt8] {
+        var words = [
+            command(key: key, ports: ports, own: own).line, front(of: key.address)?.description ?? "",
+        ]
+        words += authorized(own).map(\.base32)
+        for neighbour in neighbours {
+            words.append(neighbour.form.command(key: neighbour.key, ports: neighbour.ports, own: nil).line)
+            words += neighbour.form.authorized(nil).map(\.base32)
+        }
+        return Hash.sha256(Array(words.joined(separator: "\n").utf8))
     }
 
     /// Whether clients find a service of this form, or a neighbour of it, that are not to find it in another form.

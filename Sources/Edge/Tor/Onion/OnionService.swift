@@ -7,6 +7,8 @@ import Reactor
 @EventLoop
 package final class OnionService {
     package private(set) var publication: Publication
+    let key: OnionKey
+    let ports: [VirtualPort]
     package let address: OnionAddress
     package var state: OnionState { publication.state }
     package var onChange: (@EventLoop (OnionState) -> Void)?
@@ -15,10 +17,10 @@ package final class OnionService {
     /// Called once clients can find a neighbour.
     var onNeighbour: (@EventLoop (OnionAddress) -> Void)?
 
-    private var neighbours: [Publication]
+    private(set) var neighbours: [Publication]
     let form: OnionForm
     /// The key with which our own tor finds a private service.
-    private let own: ClientSecret?
+    let own: ClientSecret?
     private let connection: ControlConnection
     /// Whether tor has read its configuration anew, in which the service is not.
     private var isForgotten = false
@@ -35,14 +37,7 @@ package final class OnionService {
         key: OnionKey, ports: [VirtualPort], as form: OnionForm = OnionForm(),
         on connection: ControlConnection
     ) async throws(ControlError) -> OnionService {
-        try await connection.send(.setEvents(ControlEvent.useful))
-        let bootstrap = try await connection.ask(.getInfo([bootstrapKey])) {
-            reply throws(ControlSyntaxError) -> Bootstrap in
-            guard let phase = reply[bootstrapKey].flatMap(Bootstrap.init(phase:)) else {
-                throw .unreadableReply(to: "GETINFO")
-            }
-            return phase
-        }
+        let bootstrap = try await listen(on: connection)
         // A private service is closed to our own tor too, unless it has a key like any other client.
         let own = form.clients == nil ? nil : ClientSecret.generate()
         let command = form.command(key: key, ports: ports, own: own?.publicKey)
@@ -57,21 +52,34 @@ package final class OnionService {
                 try await add(command, neighbour.address, connection)
             }
         }
-        let service = OnionService(key.address, form, bootstrap, own, connection)
+        let service = OnionService(
+            key, ports, form, own, connection, Publication(of: key.address, bootstrap: bootstrap),
+            form.neighbours.map { Publication(of: $0.address, bootstrap: bootstrap) })
         try await service.giveOwnKey()
         return service
     }
 
-    private init(
-        _ address: OnionAddress, _ form: OnionForm, _ bootstrap: Bootstrap, _ own: ClientSecret?,
-        _ connection: ControlConnection
+    /// Has tor tell of what is useful, and returns its place on the way into the network.
+    static func listen(on connection: ControlConnection) async throws(ControlError) -> Bootstrap {
+        try await connection.send(.setEvents(ControlEvent.useful))
+        return try await connection.ask(.getInfo([bootstrapKey])) {
+            reply throws(ControlSyntaxError) -> Bootstrap in
+            guard let phase = reply[bootstrapKey].flatMap(Bootstrap.init(phase:)) else {
+                throw .unreadableReply(to: "GETINFO")
+            }
+            return phase
+        }
+    }
+
+    /// Makes the object of a service that tor has by this connection.
+    init(
+        _ key: OnionKey, _ ports: [VirtualPort], _ form: OnionForm, _ own: ClientSecret?,
+        _ connection: ControlConnection, _ publication: Publication, _ neighbours: [Publication]
     ) {
-        self.address = address
-        self.form = form
-        self.own = own
+        address = key.address
+        (self.key, self.ports, self.form, self.own) = (key, ports, form, own)
         self.connection = connection
-        publication = Publication(of: address, bootstrap: bootstrap)
-        neighbours = form.neighbours.map { Publication(of: $0.address, bootstrap: bootstrap) }
+        (self.publication, self.neighbours) = (publication, neighbours)
         grace.action = { [unowned self] in
             change { $0.graceEnded(at: EventLoop.unixMilliseconds) }
             for index in neighbours.indices {

@@ -18,6 +18,12 @@ package struct Publication: Equatable, Sendable {
         self.bootstrap = bootstrap
     }
 
+    /// Makes the progress of a service that tor has from before: everything after the upload is known to who had it.
+    init(of address: OnionAddress, bootstrap: Bootstrap, uploads: Int, publishedAt: Int64?) {
+        self.init(of: address, bootstrap: bootstrap)
+        (uploadsBegun, self.uploads, self.publishedAt) = (uploads, uploads, publishedAt)
+    }
+
     package var state: OnionState {
         if let publishedAt { return .published(uploads: uploads, since: publishedAt) }
         if bootstrap.progress < 100 {

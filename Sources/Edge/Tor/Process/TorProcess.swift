@@ -72,15 +72,37 @@ package final class TorProcess {
                 settings.arguments,
                 // Ours names credentials. Tor needs nothing of it, and is where a stranger's bytes go first.
                 environment: [],
-                onLine: { [weak self] text in
-                    let line = TorLogLine(text)
-                    self?.remember(line)
-                    onLine(line)
-                },
+                // It ends with its owning connection, and goes on with a successor that has that.
+                outlives: true,
+                onLine: { [weak self] in self?.take($0, onLine) },
                 onExit: { [weak self] exit in self?.ended(exit) })
         } catch {
             throw error.code == ENOENT ? .notFound(settings.binary) : .notStarted(error)
         }
+    }
+
+    /// Takes over a tor that this process started before it became this program; `nil`: there is none.
+    init?(
+        _ settings: Settings, inheriting processID: Int32, output: consuming Descriptor,
+        onLine: @escaping @EventLoop (TorLogLine) -> Void
+    ) {
+        self.settings = settings
+        // The closures need the whole object, which needs the child.
+        let inherited = ChildProcess(
+            inheriting: processID, output: output,
+            onLine: { [weak self] in self?.take($0, onLine) },
+            onExit: { [weak self] exit in self?.ended(exit) })
+        guard let inherited else { return nil }
+        child = inherited
+    }
+
+    /// Lets go of a tor that runs on, for this process' successor; returns the pipe of its log.
+    func handOn() -> Descriptor? { child.handOn() }
+
+    private func take(_ text: String, _ onLine: @EventLoop (TorLogLine) -> Void) {
+        let line = TorLogLine(text)
+        remember(line)
+        onLine(line)
     }
 
     package var processID: Int32 { child.processID }

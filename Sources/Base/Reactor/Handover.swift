@@ -1,0 +1,149 @@
+import CSupport
+import Glibc
+import Synchronization
+
+/// The descriptors that outlive this program: a process that becomes its own successor by `execve` hands them on, and a
+/// program finds those that it was handed. A service manager's store hands them on in the same way.
+///
+/// They come as sd_listen_fds(3) has it: from number 3 on, as many as `LISTEN_FDS` says, with the names of
+/// `LISTEN_FDNAMES`, for the process `LISTEN_PID`. A name is the word of whoever started this process: a listening socket
+/// is found by the address that it is bound to, and each of the others is looked at by who takes it.
+package final class Handover: Sendable {
+    package static let shared = Handover()
+
+    /// Descriptors that a process takes at most; further ones are closed.
+    private static let most = 256
+    /// The name of all listening sockets.
+    private static let listenerName = "listener"
+
+    private struct Held {
+        let name: String
+        /// Owned by the hand-over until somebody takes it.
+        let number: CInt
+    }
+
+    private struct Contents {
+        var held: [Held] = []
+        var isHandingOn = false
+    }
+
+    private let contents = Mutex(Contents())
+
+    // MARK: What was handed over
+
+    /// Takes what a process was handed at its start, before it opens anything, and the variables out of its environment.
+    package func receive(_ environment: [String: String]) {
+        for name in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"] { unsetenv(name) }
+        guard environment["LISTEN_PID"].flatMap(pid_t.init) == getpid(),
+            let count = environment["LISTEN_FDS"].flatMap(Int.init), (1...Handover.most).contains(count)
+        else { return }
+        let names = (environment["LISTEN_FDNAMES"] ?? "").split(
+            separator: ":", omittingEmptySubsequences: false)
+        let held = (0..<count).compactMap { index -> Held? in
+            let number = CInt(3 + index)
+            guard fcntl(number, F_SETFD, FD_CLOEXEC) == 0 else { return nil }
+            return Held(name: index < names.count ? String(names[index]) : "", number: number)
+        }
+        contents.withLock { $0.held = held }
+    }
+
+    /// Takes a listening stream socket that is bound to an address; `nil`: there is none.
+    func takeListener(at address: SocketAddress) -> Descriptor? {
+        take {
+            Handover.isListening($0.number) && address.isBound(by: $0.number)
+                && fcntl($0.number, F_SETFL, O_NONBLOCK) == 0
+        }
+    }
+
+    /// Takes the descriptor of a name; `nil`: there is none. Its kind is not known.
+    package func take(_ name: String) -> Descriptor? {
+        take { $0.name == name && name != Handover.listenerName }
+    }
+
+    private func take(_ isWanted: (Held) -> Bool) -> Descriptor? {
+        let number = contents.withLock { contents -> CInt? in
+            guard !contents.isHandingOn, let index = contents.held.firstIndex(where: isWanted) else {
+                return nil
+            }
+            return contents.held.remove(at: index).number
+        }
+        return number.map { Descriptor(owning: $0) }
+    }
+
+    /// Closes what nobody has taken: once a start has everything that it wants.
+    package func closeRest() {
+        let rest = contents.withLock { contents -> [Held] in
+            defer { contents.held = [] }
+            return contents.held
+        }
+        for held in rest { close(held.number) }
+    }
+
+    private static func isListening(_ number: CInt) -> Bool {
+        var value: CInt = 0
+        var length = socklen_t(MemoryLayout<CInt>.size)
+        return getsockopt(number, SOL_SOCKET, SO_ACCEPTCONN, &value, &length) == 0 && value != 0
+            && getsockopt(number, SOL_SOCKET, SO_TYPE, &value, &length) == 0
+            && value == CInt(SOCK_STREAM.rawValue)
+    }
+
+    // MARK: Handing on
+
+    /// Whether what closes now is kept open for a successor.
+    package var isHandingOn: Bool { contents.withLock { $0.isHandingOn } }
+
+    /// Keeps open from now on what closes and can be handed on.
+    package func begin() { contents.withLock { $0.isHandingOn = true } }
+
+    /// Goes back from handing on to a start in this program: what was kept can be taken.
+    package func takeBack() { contents.withLock { $0.isHandingOn = false } }
+
+    func keep(listener: consuming Descriptor) { keep(Handover.listenerName, listener) }
+
+    /// Keeps a descriptor open for the successor.
+    package func keep(_ name: String, _ descriptor: consuming Descriptor) {
+        let number = descriptor.release()
+        contents.withLock { $0.held.append(Held(name: name, number: number)) }
+    }
+
+    /// Keeps bytes for the successor, in a file of memory.
+    package func keep(_ name: String, _ bytes: [UInt8]) {
+        let number = onionbell_memory_file(name)
+        guard number >= 0 else { return }
+        let file = Descriptor(owning: number)
+        guard write(number, bytes, bytes.count) == bytes.count else { return }
+        keep(name, file)
+    }
+
+    /// Takes bytes that were kept under a name, up to a limit.
+    package func takeBytes(_ name: String, limit: Int) -> [UInt8]? {
+        guard let file = take(name) else { return nil }
+        var status = stat()
+        guard fstat(file.number, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= limit
+        else { return nil }
+        var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
+        let count = pread(file.number, &bytes, bytes.count, 0)
+        return count == bytes.count ? bytes : nil
+    }
+
+    /// Becomes another program, which finds what was kept.
+    ///
+    /// - Returns: Only if that is impossible, with the reason; then nothing has changed.
+    @EventLoop
+    package func become(_ program: String, arguments: [String], environment: [String: String]) -> SystemError
+    {
+        let held = contents.withLock { $0.held }
+        var variables = environment
+        if !held.isEmpty {
+            variables["LISTEN_PID"] = "\(getpid())"
+            variables["LISTEN_FDS"] = "\(held.count)"
+            variables["LISTEN_FDNAMES"] = held.map(\.name).joined(separator: ":")
+        }
+        _ = withCStrings([program] + arguments) { arguments in
+            withCStrings(variables.map { "\($0.key)=\($0.value)" }) { variables in
+                onionbell_succeed(program, arguments, variables, held.map(\.number), CInt(held.count))
+            }
+        }
+        return SystemError("start \(program)")
+    }
+}

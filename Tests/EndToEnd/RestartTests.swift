@@ -1,0 +1,137 @@
+import Client
+import Foundation
+import JSONCoding
+import Lab
+import LabParts
+import Processes
+import Reactor
+import Testing
+import Vectors
+import Wire
+
+/// A restart in place of the built program, in which nobody finds the node away.
+@EventLoop
+@Suite(.serialized) struct RestartTests {
+    private func restart(_ configuration: String) async throws -> CommandResult {
+        try await Task.detached { try run([program, "restart", "--config", configuration]) }.value
+    }
+
+    private func children(of process: Int32) throws -> [Int32] {
+        try run(["pgrep", "-P", "\(process)"]).output.split(separator: "\n").compactMap { Int32($0) }
+    }
+
+    /// Sends one notification after the other, each over a connection of its own and none twice, as Bisq 1 does.
+    @EventLoop
+    private final class Senders {
+        var taken = 0
+        var failures: [String] = []
+        var isStopped = false
+
+        func run(_ dial: @escaping @EventLoop () async throws -> BisqPeer) -> Task<Void, Never> {
+            Task {
+                var number = 0
+                while !isStopped {
+                    number += 1
+                    do {
+                        let peer = try await dial()
+                        let response = try await peer.send(request(number))
+                        peer.close()
+                        if [.stored, .delivered].contains(response.status) {
+                            taken += 1
+                        } else {
+                            failures.append("\(number): \(response)")
+                        }
+                    } catch {
+                        failures.append("\(number): \(error)")
+                    }
+                }
+            }
+        }
+    }
+
+    @Test func whoSendsMeanwhileFindsNoGap() async throws {
+        let stage = try LoopbackStage()
+        try await stage.start()
+        let process = try #require(stage.node.processID)
+        let tor = try children(of: process)
+        #expect(tor.count == 1)
+        let senders = Senders()
+        let sending = senders.run { try await stage.dial() }
+        for count in 1...5 {
+            let before = senders.taken
+            try await until { senders.taken > before + 3 || !senders.failures.isEmpty }
+            let result = try await restart(stage.configuration)
+            #expect(result.status == 0 && result.output.hasPrefix("restarted in place in "), "\(result)")
+            await stage.logged("node.started", count: count + 1)
+        }
+        let before = senders.taken
+        try await until { senders.taken > before + 3 || !senders.failures.isEmpty }
+        senders.isStopped = true
+        await sending.value
+        #expect(senders.failures.isEmpty, "\(stage.node.lines.suffix(40))")
+        #expect(stage.node.exit == nil && stage.node.processID == process)
+        #expect(try children(of: process) == tor, "the node's tor is another one")
+        await stage.close()
+    }
+
+    @Test func torKeepsTheServiceAndItsDescriptor() async throws {
+        let stage = try await NodeTests.Stage()
+        _ = try await stage.dial().ping()
+        let process = try #require(stage.node.processID)
+        let tor = try children(of: process)
+        let senders = Senders()
+        let sending = senders.run { try await stage.dial() }
+        for count in 1...3 {
+            let before = senders.taken
+            try await until { senders.taken > before || !senders.failures.isEmpty }
+            let result = try await restart(stage.configuration)
+            #expect(result.status == 0, "\(result)")
+            await stage.node.wait { node in
+                node.exit != nil || node.lines.count { $0.contains("node.started") } == count + 1
+            }
+        }
+        let before = senders.taken
+        try await until { senders.taken > before || !senders.failures.isEmpty }
+        senders.isStopped = true
+        await sending.value
+        #expect(senders.failures.isEmpty, "\(stage.node.lines.suffix(40))")
+        #expect(try children(of: process) == tor, "the node's tor is another one")
+        #expect(!stage.node.lines.contains { $0.contains("onion.publishing") && $0.contains("again") })
+        await stage.close()
+    }
+
+    @Test func withSettingsThatCannotBeReadItGoesOn() async throws {
+        let stage = try LoopbackStage()
+        try await stage.start()
+        let text = try String(contentsOfFile: stage.configuration, encoding: .utf8)
+        try (text + "\nno_such_key: 1\n").write(
+            toFile: stage.configuration, atomically: true, encoding: .utf8)
+        let result = try await restart(stage.configuration)
+        #expect(result.status == 78 && result.errors.contains("no_such_key"), "\(result)")
+        #expect(stage.node.exit == nil && !stage.node.lines.contains { $0.contains("node.restarting") })
+        await stage.close()
+    }
+
+    /// An address that another program has is found only by the start.
+    @Test func withSettingsThatCannotStartItGoesBack() async throws {
+        let stage = try LoopbackStage()
+        try await stage.start()
+        let process = try #require(stage.node.processID)
+        let other = try Listener(on: .host("127.0.0.1", port: 0)) { $0.close() }
+        let good = try String(contentsOfFile: stage.configuration, encoding: .utf8)
+        let bad = good + "doors:\n  web_push: {listen: [\"\(other.endpoint)\"]}\n"
+        try bad.write(toFile: stage.configuration, atomically: true, encoding: .utf8)
+        let result = try await restart(stage.configuration)
+        #expect(result.status == 1 && result.errors.contains("runs with those from before"), "\(result)")
+        #expect(stage.node.exit == nil && stage.node.processID == process)
+        #expect(try !stage.isWell("settings"))
+        #expect(try await stage.dial().send(request(1)).status == .stored)
+
+        try good.write(toFile: stage.configuration, atomically: true, encoding: .utf8)
+        let second = try await restart(stage.configuration)
+        #expect(second.status == 0, "\(second)")
+        #expect(try stage.isWell("settings"))
+        other.close()
+        await stage.close()
+    }
+}
