@@ -59,7 +59,7 @@ import Tor
         }
         // A credential that is named and not there comes.
         let plan = try makePlan(backup, at: machine)
-        #expect(plan.json(canRestart: false)["files"]?.array?.first?["fate"]?.string == "new")
+        #expect(plan.json["files"]?.array?.first?["fate"]?.string == "new")
         #expect(try files(machine) == before)
     }
 

@@ -29,7 +29,7 @@ export async function settingsScreen({ show }) {
         result.scrollIntoView({ block: "nearest" });
     });
     const due = settings.restart_due.length === 0 ? null : element("section", { class: "card", id: "restart" });
-    if (due) restart(due, settings.restarts, show);
+    if (due) restart(due, show);
     return {
         title: words("settings_title"),
         nodes: [

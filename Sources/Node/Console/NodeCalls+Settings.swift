@@ -50,7 +50,6 @@ extension NodeCalls {
                 "writable": .bool(isOpen), "fields": .array(fields), "targets": .array(targets),
                 "restart_due": .array(
                     node.settingsNews.restartDue.prefix(NodeCalls.mostKeys).map { .string($0) }),
-                "restarts": .bool(node.host.isSupervised),
             ])
     }
 
