@@ -134,4 +134,24 @@ import Wire
         other.close()
         await stage.close()
     }
+
+    /// Whoever starts the node may hand it anything.
+    @Test(arguments: [
+        "tor-control:onion:state-lock:settings", "tor-log::listener:tor-control", "a", "",
+    ])
+    func descriptorsOfAnotherKindDoNoHarm(names: String) async throws {
+        let stage = try LoopbackStage()
+        let script = """
+            LISTEN_PID=$$ LISTEN_FDS=4 LISTEN_FDNAMES='\(names)' exec '\(nodeProgram)' --config '\(stage.configuration)' \
+                3</dev/null 4</etc/passwd 5<'\(stage.configuration)' 6<&0
+            """
+        let node = try LabProgram(["sh", "-c", script])
+        await node.wait { $0.exit != nil || $0.lines.contains { $0.contains("node.started") } }
+        #expect(node.exit == nil, "\(node.lines)")
+        #expect(try await stage.dial().send(request(1)).status == .stored)
+        let result = try await restart(stage.configuration)
+        #expect(result.status == 0, "\(result)")
+        await node.stop()
+        await stage.close()
+    }
 }
