@@ -50,6 +50,28 @@ import Wire
         await stage.close()
     }
 
+    /// Tor is a program of its own, and has the service by the connection that is handed on.
+    @Test func aRestartInPlaceKeepsTheService() async throws {
+        let stage = try await Stage()
+        _ = try await stage.dial().ping()
+        let (process, tor) = (stage.node.processID, stage.tor.processID)
+        for _ in 1...3 {
+            let configuration = stage.configuration
+            let restarted = try await Task.detached {
+                try run([program, "restart", "--config", configuration])
+            }.value
+            #expect(restarted.status == 0, "\(restarted)")
+            _ = try await stage.dial().ping()
+            #expect(try stage.isWell("onion"))
+        }
+        #expect(stage.node.processID == process && stage.tor.processID == tor && stage.tor.exit == nil)
+        #expect(!stage.node.lines.contains { $0.contains("onion.republishing") })
+        // What ends the node in the usual way takes the service back.
+        await stage.node.stop()
+        #expect(access(stage.key, F_OK) != 0, "the second copy of the onion key outlives the node")
+        await stage.close()
+    }
+
     /// A tor that hangs cuts the node off as one does that has lost its circuits: nobody is left to find that out alone.
     @Test func aTorThatHangsTurnsHealthRed() async throws {
         let stage = try await Stage()

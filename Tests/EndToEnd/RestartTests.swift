@@ -24,6 +24,7 @@ import Wire
     @EventLoop
     private final class Senders {
         var taken = 0
+        private(set) var waits: [Duration] = []
         var failures: [String] = []
         var isStopped = false
 
@@ -32,6 +33,8 @@ import Wire
                 var number = 0
                 while !isStopped {
                     number += 1
+                    let began = ContinuousClock.now
+                    defer { waits.append(ContinuousClock.now - began) }
                     do {
                         let peer = try await dial()
                         let response = try await peer.send(request(number))
@@ -49,6 +52,16 @@ import Wire
         }
     }
 
+    /// Restarts of each test.
+    private static let count = isLong ? 50 : 3
+
+    private func tell(_ senders: Senders) {
+        let waits = senders.waits.sorted()
+        print(
+            "of \(waits.count) sends over \(RestartTests.count) restarts in place the longest took \(waits.suffix(3))"
+        )
+    }
+
     @Test func whoSendsMeanwhileFindsNoGap() async throws {
         let stage = try LoopbackStage()
         try await stage.start()
@@ -57,7 +70,7 @@ import Wire
         #expect(tor.count == 1)
         let senders = Senders()
         let sending = senders.run { try await stage.dial() }
-        for count in 1...5 {
+        for count in 1...RestartTests.count {
             let before = senders.taken
             try await until { senders.taken > before + 3 || !senders.failures.isEmpty }
             let result = try await restart(stage.configuration)
@@ -68,6 +81,7 @@ import Wire
         try await until { senders.taken > before + 3 || !senders.failures.isEmpty }
         senders.isStopped = true
         await sending.value
+        tell(senders)
         #expect(senders.failures.isEmpty, "\(stage.node.lines.suffix(40))")
         #expect(stage.node.exit == nil && stage.node.processID == process)
         #expect(try children(of: process) == tor, "the node's tor is another one")
@@ -81,7 +95,7 @@ import Wire
         let tor = try children(of: process)
         let senders = Senders()
         let sending = senders.run { try await stage.dial() }
-        for count in 1...3 {
+        for count in 1...RestartTests.count {
             let before = senders.taken
             try await until { senders.taken > before || !senders.failures.isEmpty }
             let result = try await restart(stage.configuration)
@@ -94,6 +108,7 @@ import Wire
         try await until { senders.taken > before || !senders.failures.isEmpty }
         senders.isStopped = true
         await sending.value
+        tell(senders)
         #expect(senders.failures.isEmpty, "\(stage.node.lines.suffix(40))")
         #expect(try children(of: process) == tor, "the node's tor is another one")
         #expect(!stage.node.lines.contains { $0.contains("onion.publishing") && $0.contains("again") })
