@@ -1,5 +1,6 @@
 import Clocks
 import Testing
+import Vectors
 
 @testable import Relay
 
@@ -26,6 +27,19 @@ import Testing
         #expect(
             answers(from: 0, [(15, 0), (30, jump), (45, jump), (60, 0), (86_460, 0), (86_461, 0)])
                 == [true, false, false, false, false, true])
+    }
+
+    /// What is accepted between two looks may have a time of a clock that is set back before the second one.
+    @Test func aJumpBetweenTwoLooksIsNoticedByWhatIsAcceptedThen() {
+        var watch = ClockWatch(offset: 0)
+        watch.look(offset: 0, at: .second(15))
+        watch.notice(offset: 30_000, at: .second(16))
+        #expect(watch.hasStood(for: .seconds(86_400), at: .second(17)))
+        watch.notice(offset: Self.day, at: .second(18))
+        watch.notice(offset: 0, at: .second(20))
+        watch.look(offset: 0, at: .second(30))
+        #expect(!watch.hasStood(for: .seconds(86_400), at: .second(86_420)))
+        #expect(watch.hasStood(for: .seconds(86_400), at: .second(86_421)))
     }
 
     /// What came before has times of long ago.

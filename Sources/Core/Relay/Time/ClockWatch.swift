@@ -102,6 +102,13 @@ struct ClockWatch {
         if now - standsSince >= ClockWatch.proof { trustedOffset = offset }
     }
 
+    /// Takes a reading between those of every few seconds, where the clock was set since the last one: it may be set back before
+    /// the next, and what was accepted meanwhile has its time.
+    mutating func notice(offset: Int64, at now: MonotonicTime) {
+        let (step, isOverflow) = offset.subtractingReportingOverflow(self.offset)
+        if !isOverflow, step.magnitude > ClockWatch.step.magnitude { look(offset: offset, at: now) }
+    }
+
     /// Takes word from somebody that it is at least so late. A clock that is about so late is trusted.
     mutating func hear(_ told: ToldTime) {
         let least = told.unix.milliseconds.subtractingReportingOverflow(

@@ -34,6 +34,7 @@ struct WallClock: Sendable {
     mutating func note(_ now: Instant) {
         if leastOffset == .max { steadyOffset = now.offset }
         leastOffset = min(leastOffset, now.offset)
+        watch?.notice(offset: now.offset, at: now.monotonic)
     }
 
     // MARK: Times
