@@ -61,6 +61,8 @@ package struct ShiftedClocks: Sendable {
         let library = directory + "/clocks.so"
         try Self.library.write(toFile: library + ".c", atomically: false, encoding: .utf8)
         try ProgramRun(["cc", "-shared", "-fPIC", "-o", library, library + ".c"]).succeeded()
+        // Another user's process loads it too, whatever this one lets others read.
+        try ProgramRun(["chmod", "755", library]).succeeded()
         var variables = ["LD_PRELOAD": library]
         for shift in Shift.allCases { variables["CLOCK_\(shift)"] = "\(directory)/\(shift)" }
         self.variables = variables
