@@ -180,12 +180,6 @@ import Vectors
             #expect(state.status == 200, "\(manner)")
             let health = try health(over: stage.world.directory.path + "/management")
             #expect(health["checks"]?["loop"]?["ok"]?.bool == true, "\(manner)")
-            if manner == .guesses {
-                // Where a hash takes longer than his share takes to grow by one guess, he is slowed by that alone.
-                for flood in floods {
-                    await flood.wait { $0.exit != nil || $0.lines.contains("429") || $0.lines.count > 5 }
-                }
-            }
             let answers = floods.reduce(0) { $0 + $1.lines.count }
             for flood in floods { await flood.stop() }
             print(

@@ -1,6 +1,6 @@
 import Clocks
 
-/// When a node may take what another node seems to have lost.
+/// The rule for when a node may take what another node seems to have lost.
 ///
 /// A lease ends by the store's clock, and its node renews it every two seconds. When that clock has jumped, or nobody could
 /// renew a lease because the store was away, leases of nodes that live seem to have ended. Everyone gets the time of a lease
@@ -8,7 +8,7 @@ import Clocks
 package struct TakeOverPatience: Sendable {
     /// One answer of the store, with its clock.
     package struct Look: Equatable, Sendable {
-        /// What the store's clock said, between the question and the answer.
+        /// The time by the store's clock, between the question and the answer.
         package var storeTime: UnixTime
         package var askedAt: MonotonicTime
         package var answeredAt: MonotonicTime

@@ -16,7 +16,7 @@ package actor OutboxStore: Outbox {
     private var unreported: String?
     /// Whether the store can't be written anew yet: each commit tries again, and nobody else.
     private var isStuck = false
-    /// Whether its content is not read yet.
+    /// Whether the store's content is not read yet.
     private var isStarting = true
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }

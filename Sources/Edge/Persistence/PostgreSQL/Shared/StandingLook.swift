@@ -2,7 +2,7 @@ import Clocks
 import Reactor
 import Relay
 
-/// Who has what in a shared store, as one look finds it.
+/// The owners of what lies in a shared store, as one look finds them.
 struct Standing {
     /// Nodes whose lease has not ended, this one among them.
     var nodes: Int
