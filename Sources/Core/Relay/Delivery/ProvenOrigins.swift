@@ -1,4 +1,5 @@
 import Clocks
+import Encodings
 
 /// The origins that have taken a notification since the start. They keep a share of an app's lanes that new ones can't use.
 ///
