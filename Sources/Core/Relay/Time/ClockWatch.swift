@@ -19,8 +19,6 @@ package struct ToldTime: Equatable, Sendable {
     package var unix: UnixTime
     /// The time when that was said.
     package var monotonic: MonotonicTime
-    /// Whether the time was no later either, but for a few seconds.
-    package var isExact: Bool
 
     package init(unix: UnixTime, monotonic: MonotonicTime) {
         self.unix = unix

@@ -16,19 +16,6 @@ struct WallClock: Sendable {
     /// The offset by which the clock was trusted last, while it is doubted since the start.
     private var doubtOffset: Int64?
 
-    // Who has confirmed it.
-    /// The time by the wall clock when the time began for which nobody has confirmed it, brought forward by each time it was
-    /// set; `nil`: somebody has.
-    private var unconfirmedSince: UnixTime?
-    /// Whether other nodes write into the same store: whose clock it was is not known then, and nothing is moved.
-    private var isShared = false
-    /// Whether that was so at the start: then the steady clock is the wall clock that nobody has confirmed.
-    private var isSteadyUnconfirmed = false
-    /// Whether the next process does not know yet that nobody has confirmed it.
-    private var isUnwritten = false
-    /// The offset of the last moment.
-    private var lastOffset: Int64 = 0
-
     /// Starts the clock.
     ///
     /// - Parameters:
