@@ -1,3 +1,4 @@
+import Glibc
 import Reactor
 
 /// Tor as it serves us at one time: the authenticated control connection, and the process behind it if it is ours.
@@ -45,18 +46,37 @@ struct TorLink {
     }
 
     /// Makes sure that no tor has the control socket: a second tor would take it away from the first one
-    /// before it finds the directory locked.
+    /// before it finds the directory locked. One whose node was killed before it had taken ownership is ended.
     private static func makeSureOfVacancy(_ settings: TorProcess.Settings) async throws(OnionLoss) {
         let patience = TorPatience(for: leaveTime, from: .now)
         while let stream = try? await Stream.connect(
             to: .unix(path: settings.controlSocket), deadline: .seconds(1))
         {
             stream.close()
+            await endOrphan(settings)
             guard !patience.isOver(at: .now), !Task.isCancelled else {
                 throw .process(.anotherTor(dataDirectory: settings.dataDirectory))
             }
             try? await Task.sleep(for: tryInterval)
         }
+    }
+
+    /// Ends a tor whose node is no more. By itself it looks for that every 15 s.
+    private static func endOrphan(_ settings: TorProcess.Settings) async {
+        let endpoint = Endpoint.unix(path: settings.controlSocket)
+        guard
+            let connection = try? await ControlConnection.open(
+                endpoint, credentials: ControlCredentials(cookieFile: settings.cookieFile))
+        else { return }
+        let option = "__OwningControllerProcess"
+        let owner = try? await connection.send(ControlCommand("GETCONF", [option]), within: .seconds(1))[
+            option]
+        if let owner = owner.flatMap({ Int32($0) }),
+            owner == getpid() || kill(owner, 0) != 0 && errno == ESRCH
+        {
+            _ = try? await connection.send(.halt, within: .seconds(1))
+        }
+        connection.close()
     }
 
     private static func connect(to process: TorProcess) async throws(OnionLoss) -> ControlConnection {
