@@ -19,11 +19,14 @@ extension SystemError {
     /// shown: people write a token in the place of the file that has it.
     package init(ofNamedFile path: String, _ error: SystemError) {
         let isAbsent = [ENOENT, ENOTDIR, ENAMETOOLONG].contains(error.code)
-        let name = path.utf8.split(separator: UInt8(ascii: "/")).last ?? path.utf8[...]
+        let parts = path.utf8.split(separator: UInt8(ascii: "/"))
+        let name = parts.last ?? path.utf8[...]
+        // What systemd hands over has such a folder in its name.
+        let isCredential = parts.dropLast().last?.elementsEqual("credentials".utf8) ?? false
         let ending = name.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).dropFirst()
             .last
         let hasEnding = ending.map { (1...5).contains($0.count) } ?? false
-        guard isAbsent, !hasEnding else {
+        guard isAbsent, !hasEnding, !isCredential else {
             self = error
             return
         }
