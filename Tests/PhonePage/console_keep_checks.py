@@ -45,10 +45,9 @@ def a_copy_is_made_and_looked_into(world):
         page.type("#move-passphrase", passphrase)
         page.tap("Look into it")
         page.says("The settings are the same.")
-        # Nobody starts this node again, and the page says so rather than wait for it.
         page.tap("Move in")
         page.run("document.querySelector('dialog .danger').click()")
-        page.says("Restart the node as you started it")
+        page.says("The node takes it over when it starts anew.")
     (world.directory / "state/moving-in").unlink()
 
 

@@ -222,7 +222,7 @@ import Vectors
     @Test func aDatabaseTellsHowItKeepsWhatItIsGiven() async throws {
         let address = PostgreSQLAddress(url: try url)
         #expect(try DatabaseReport.read(at: address).owner == nil)
-        let outbox = try await directory.open()
+        let outbox = try await OutboxStore(Directory.place(at: url, lease: Database.lease))
         let report = try DatabaseReport.read(at: address)
         #expect(report.owner == "node 1")
         #expect(!report.fsync, "the tests' server has it off")
