@@ -71,9 +71,7 @@ struct TorLink {
         let option = "__OwningControllerProcess"
         let owner = try? await connection.send(ControlCommand("GETCONF", [option]), within: .seconds(1))[
             option]
-        if let owner = owner.flatMap({ Int32($0) }),
-            owner == getpid() || kill(owner, 0) != 0 && errno == ESRCH
-        {
+        if let owner = owner.flatMap({ Int32($0) }), kill(owner, 0) != 0, errno == ESRCH {
             _ = try? await connection.send(.halt, within: .seconds(1))
         }
         connection.close()
