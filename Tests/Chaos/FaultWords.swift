@@ -15,6 +15,7 @@ struct FaultWords: Equatable, Sendable {
         "unavailable/5%", "refused/3", "internal/6", "shrink=1/5,slow=3", "page/9", "busy/8%",
         "silent/40,swallow/60,slow=3",
         "spoil/60", "spoilreset/40,slow=3", "spoilrefused/50",
+        "page=404/7", "page=302/9,text=404/11", "page=400/13,page=401/17,page=410/19,page=413/23",
         "goaway/31,reset/37,cut/41,unavailable/3%,refused/23,shrink=2/29,late/43,swallow/97,silent/89,slow=5",
     ].map(FaultWords.init(text:))
 
@@ -22,7 +23,7 @@ struct FaultWords: Equatable, Sendable {
 
     /// Google wants nothing for ten seconds after a 5xx.
     var makesGoogleWait: Bool {
-        text.contains("unavailable") || text.contains("page") || text.contains("spoil")
+        ["unavailable", "page", "text", "spoil"].contains(where: text.contains)
     }
 
     /// A device that both gateways call dead, whatever else they do.
@@ -87,7 +88,9 @@ struct FaultWords: Equatable, Sendable {
         case "forbidden": .answer(status: 403, reason: "InvalidProviderToken")
         case "unauthenticated": .answer(status: 401, reason: "UNAUTHENTICATED")
         case "busy": .answer(status: 429, reason: "TooManyRequests", retryAfter: "1")
-        case "page": .page(status: 502)
+        // What a proxy in the service's place says: nobody is dead by that, and nothing is refused.
+        case "page": .page(status: value == 0 ? 502 : value)
+        case "text": .text(status: value, "404 page not found\n")
         case "refused": .resetStream(.refusedStream)
         case "internal": .resetStream(.internalError)
         case "silent": .silence(isDelivered: false)

@@ -9,6 +9,8 @@ enum UpstreamBlow: String, CaseIterable {
     case silent = "one accepts and says nothing"
     case unavailable = "one answers 429 or 503"
     case broken = "one answers 500 or 502"
+    case proxy = "a proxy's page in the place of one"
+    case otherForm = "one takes requests in another form"
     case tor = "one's tor stopped"
     case slow = "one refuses a phone, the other is reached after 8 s"
     case node = "the node killed with requests unanswered"

@@ -70,7 +70,7 @@ final class UpstreamBooks {
 
     /// Notes a push that met with a fault: whether the upstream surely has nothing is said by the answer.
     func met(_ fault: RelayFault, _ push: SimulatedRelay.Push, at upstream: Int) {
-        if case .answer(let status, _, _) = fault, [408, 429, 503].contains(status) {
+        if case .answer(let status, _, _) = fault, status == 503 || (400..<500).contains(status) {
             lastAsked[entries[push.message]?.platform ?? .android] = upstream
             return
         }

@@ -130,17 +130,16 @@ final class UpstreamRun {
             await pause(seconds(1...20))
             world.relays[upstream].outage = nil
         case .unavailable:
-            let status = Bool.random(using: &random) ? 429 : 503
-            world.relays[upstream].outage = .answer(status: status)
-            try await sendToEach()
-            try await world.burst(16, to: .android)
-            await settle("while one answers \(status)", within: UpstreamBound.other)
-            world.relays[upstream].outage = nil
+            try await replace(upstream, by: .answer(status: Bool.random(using: &random) ? 429 : 503))
         case .broken:
             world.relays[upstream].outage = .answer(status: Bool.random(using: &random) ? 500 : 502)
             try await sendToEach()
             await pause(seconds(1...15))
             world.relays[upstream].outage = nil
+        case .proxy:
+            let status = [400, 404, 405, 413, 431].randomElement(using: &random) ?? 404
+            try await replace(upstream, by: .page(status: status))
+        case .otherForm: try await replace(upstream, by: .answer(status: 415))
         case .tor: try await stopTor(of: upstream)
         case .slow: try await makeSlow(1 - upstream, refusingAt: upstream)
         case .node:
@@ -153,6 +152,15 @@ final class UpstreamRun {
                 try await burst(UpstreamRun.burstLengths[number % UpstreamRun.burstLengths.count])
             }
         }
+    }
+
+    /// Has all that comes while an upstream surely takes nothing come to the other one.
+    private func replace(_ upstream: Int, by outage: RelayFault) async throws {
+        world.relays[upstream].outage = outage
+        try await sendToEach()
+        try await world.burst(16, to: .android)
+        await settle("while one answers \(outage)", within: UpstreamBound.other)
+        world.relays[upstream].outage = nil
     }
 
     /// Has some requests at the upstream that is asked, which answers none of them, whether phones ring or not.

@@ -55,6 +55,8 @@ enum Canary: String, CaseIterable, Sendable {
     case letsAnotherLaneTakeRoom
     /// A dial that takes a minute is a connection that lived for a minute.
     case callsALongDialALongLife
+    /// What a proxy in a relay's place says ends a notification.
+    case takesAProxysPageForTheRelays
 
     private var isAboutNodes: Bool {
         [
@@ -64,7 +66,10 @@ enum Canary: String, CaseIterable, Sendable {
     }
 
     var isAboutRelays: Bool {
-        [.tellsOnlyTheActiveUpstream, .letsAnotherLaneTakeRoom, .callsALongDialALongLife].contains(self)
+        [
+            .tellsOnlyTheActiveUpstream, .letsAnotherLaneTakeRoom, .callsALongDialALongLife,
+            .takesAProxysPageForTheRelays,
+        ].contains(self)
     }
 
     private var isAboutWindows: Bool {

@@ -156,11 +156,15 @@ final class ModelRelayGateway {
             upstreams.judged(notification, at: index)
             world.book.change { $0.ended(id) }
             return .accepted
-        case .later:
+        case .page where world.canary == .takesAProxysPageForTheRelays:
+            world.book.change { $0.ended(id) }
+            return .refused(reason: "HTTP413", kind: .other)
+        case .later, .page:
+            let reason = answer == .page ? "WebPage" : "HTTP503"
             world.book.change { $0.notTaken(id) }
             return upstreams.passOn(
-                notification, from: index, "HTTP503", after: pause, isBound: world.book[id] != nil, at: now)
-                ?? .deferred(Deferral(reason: "HTTP503", scope: .host, retryAfter: pause))
+                notification, from: index, reason, after: pause, isBound: world.book[id] != nil, at: now)
+                ?? .deferred(Deferral(reason: reason, scope: .host, retryAfter: pause))
         case .lost:
             world.book.change { $0.unclear(id) }
             return upstreams.unclear(notification, at: index, "HTTP502", after: pause, at: now)

@@ -19,12 +19,14 @@ final class ModelUpstream {
         case busy
         /// A proxy says that it has lost the relay.
         case lost
+        /// A proxy in the relay's place answers with a page.
+        case replaced
 
         /// Whether connections stand.
         var isThere: Bool { self != .refusing && self != .hanging }
     }
 
-    enum Answer { case taken, later, lost }
+    enum Answer { case taken, later, lost, page }
 
     private unowned let world: RelayWorld
     private let index: Int
@@ -67,6 +69,7 @@ final class ModelUpstream {
             note(notification.id)
             connection.answered(.taken)
         case .busy: connection.answered(.later)
+        case .replaced: connection.answered(.page)
         case .lost:
             if takes { note(notification.id) }
             connection.answered(.lost)

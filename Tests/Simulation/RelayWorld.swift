@@ -108,7 +108,7 @@ final class RelayWorld {
 
     private func changeMood(of upstream: ModelUpstream) {
         guard !isCalm else { return upstream.become(.well) }
-        upstream.become(draw(2) == 0 ? .well : ModelUpstream.Mood.allCases[draw(7)])
+        upstream.become(draw(2) == 0 ? .well : ModelUpstream.Mood.allCases[draw(8)])
         let seconds = draw(3) == 0 ? 600 + draw(1200) : 10 + draw(200)
         time.after(.seconds(min(seconds, Int(RelayWorld.length / .seconds(1))))) { [unowned self] in
             changeMood(of: upstream)

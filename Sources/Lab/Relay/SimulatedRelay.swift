@@ -198,6 +198,13 @@ package enum RelayFault: Equatable, Sendable {
     case bytes([UInt8], thenCloses: Bool)
     /// These again and again, a few a second.
     case drip([UInt8])
+
+    /// Returns the page of a proxy that has lost the relay.
+    package static func page(status: Int) -> RelayFault {
+        .answer(
+            status: status, "<!DOCTYPE html><html><body><h1>\(status)</h1></body></html>",
+            fields: ["content-type": "text/html"])
+    }
 }
 
 /// A request, read as Bisq's relay does (`RelayController.java`).
