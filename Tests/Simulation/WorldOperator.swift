@@ -13,6 +13,8 @@ extension World {
     }
 
     private func retry(_ lane: LaneID) {
+        // All that was put off comes at once, and most of it fails again.
+        noteFault(lane)
         books.wishes.forget(lane)
         // What was moved waits for its devices in this lane, whichever lane's gateway asked to spare them.
         for entry in books.waiting.values where entry.notification.lane == lane {
