@@ -33,10 +33,11 @@ import Vectors
     @Test func aJumpBetweenTwoLooksIsNoticedByWhatIsAcceptedThen() {
         var watch = ClockWatch(offset: 0)
         watch.look(offset: 0, at: .second(15))
-        watch.notice(offset: 30_000, at: .second(16))
+        var wasSet = [watch.notice(offset: 30_000, at: .second(16))]
         #expect(watch.hasStood(for: .seconds(86_400), at: .second(17)))
-        watch.notice(offset: Self.day, at: .second(18))
-        watch.notice(offset: 0, at: .second(20))
+        wasSet.append(watch.notice(offset: Self.day, at: .second(18)))
+        wasSet.append(watch.notice(offset: 0, at: .second(20)))
+        #expect(wasSet == [false, true, true])
         watch.look(offset: 0, at: .second(30))
         #expect(!watch.hasStood(for: .seconds(86_400), at: .second(86_420)))
         #expect(watch.hasStood(for: .seconds(86_400), at: .second(86_421)))

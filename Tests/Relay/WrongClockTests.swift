@@ -151,6 +151,37 @@ import Vectors
         #expect(forgotten(node).first ?? 0 > 0)
     }
 
+    /// The clock is set ahead for a while, and the process is killed soon after the first thing that it took by that clock.
+    @Test func thatTheClockWasSetIsWrittenWithTheFirstThingAcceptedSince() {
+        func record(_ changes: [OutboxChange]) -> ClockRecord? {
+            changes.compactMap { if case .clock(let record) = $0 { record } else { nil } }.last
+        }
+        func isStoring(_ changes: [OutboxChange]) -> Bool {
+            changes.contains { if case .store = $0 { true } else { false } }
+        }
+        let node = Node()
+        node.pipeline.start(OutboxContent(), at: node.now, clockOffset: node.now.offset)
+        _ = pass(15, node)
+        _ = node.take()
+        node.pass(.seconds(1))
+        node.now.unix = node.now.unix + Self.hour
+        _ = node.submit(Sample.android("1"))
+        let failed = node.begin()
+        #expect(isStoring(failed))
+        #expect(record(failed)?.setAt == start + .seconds(16))
+        // Nothing of it was written; what comes next has its time from the same clock.
+        node.pipeline.commitFailed(.full, at: node.now)
+        _ = node.submit(Sample.android("2"))
+        node.pass(.seconds(2))
+        let next = node.begin()
+        #expect(isStoring(next))
+        #expect(record(next)?.setAt == start + .seconds(16))
+        node.commit([.stored(sequence: 1)])
+        // What is known is not written again with each.
+        _ = node.submit(Sample.android("3"))
+        #expect(record(node.begin()) == nil)
+    }
+
     // MARK: Agreement
 
     private func hear(_ node: Node, hoursAhead hours: Int64) {

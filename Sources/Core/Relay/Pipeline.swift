@@ -218,7 +218,7 @@ package struct Pipeline: ~Copyable, Sendable {
     /// the wall clock less those of one that nobody sets.
     package mutating func wake(at now: Instant, clockOffset: Int64) {
         let time = now.monotonic
-        wallClock.note(now)
+        noteClock(at: now)
         if unstored.wakeAt <= time { storeDue(at: now) }
         if commits.isToBeWritten(at: time) { writeRemembered(at: time) }
         renewLease(at: time)

@@ -21,8 +21,11 @@ struct PendingChanges: Sendable {
     /// it was accepted by a clock that may have been set since.
     private var forgetting: OutboxChange?
 
+    /// The last word about the clock. Whatever has its time from that clock is never written without it.
+    private var clock: OutboxChange?
+
     /// Whether nothing needs a commit at once.
-    var isEmpty: Bool { changes.isEmpty && lanes.isEmpty && forgetting == nil }
+    var isEmpty: Bool { changes.isEmpty && lanes.isEmpty && forgetting == nil && clock == nil }
 
     /// Notes the state of a lane; `nil`: that of a new lane.
     mutating func note(_ lane: LaneID, _ record: LaneRecord?) { lanes[lane] = .some(record) }
@@ -51,12 +54,16 @@ struct PendingChanges: Sendable {
     mutating func prepend(_ changes: [OutboxChange]) { self.changes.insert(contentsOf: changes, at: 0) }
 
     mutating func append(_ change: OutboxChange) {
-        if case .forget = change {
-            forgetting = change
-            return
+        switch change {
+        case .forget: forgetting = change
+        case .clock: clock = change
+        case .finish(let sequence, let ending):
+            changes.append(change)
+            endings[sequence] = ending
+        case .store, .lookUp, .remember, .postpone, .shelve, .spare, .forgetWishes, .lane, .move, .retry,
+            .buryToken, .reviveToken, .giveUp, .proof:
+            changes.append(change)
         }
-        changes.append(change)
-        if case .finish(let sequence, let ending) = change { endings[sequence] = ending }
     }
 
     func ending(of sequence: Int64) -> Ending? { endings[sequence] ?? earlierEndings[sequence] }
@@ -76,8 +83,9 @@ struct PendingChanges: Sendable {
             for (lane, record) in lanes { taken.append(.lane(lane, record)) }
             lanes = [:]
         }
+        if let clock { taken.insert(clock, at: 0) }
         if let forgetting { taken.insert(forgetting, at: 0) }
-        forgetting = nil
+        (forgetting, clock) = (nil, nil)
         return taken
     }
 
@@ -100,7 +108,10 @@ struct PendingChanges: Sendable {
         endings.add(missing: earlierEndings)
         earlierEndings.removeAll(keepingCapacity: earlierEndings.capacity <= 4096)
         for case .lane(let lane, let record) in failed where !lanes.keys.contains(lane) { note(lane, record) }
-        for case .forget in failed.prefix(1) where forgetting == nil { forgetting = failed.first }
+        for change in failed.prefix(2) {
+            if case .forget = change { forgetting = forgetting ?? change }
+            if case .clock = change { clock = clock ?? change }
+        }
         let failed = failed.filter { change in
             switch change {
             case .store, .lookUp, .proof, .lane, .clock, .forget: false

@@ -104,9 +104,13 @@ struct ClockWatch {
 
     /// Takes a reading between those of every few seconds, where the clock was set since the last one: it may be set back before
     /// the next, and what was accepted meanwhile has its time.
-    mutating func notice(offset: Int64, at now: MonotonicTime) {
+    ///
+    /// - Returns: Whether it was set.
+    mutating func notice(offset: Int64, at now: MonotonicTime) -> Bool {
         let (step, isOverflow) = offset.subtractingReportingOverflow(self.offset)
-        if !isOverflow, step.magnitude > ClockWatch.step.magnitude { look(offset: offset, at: now) }
+        guard !isOverflow, step.magnitude > ClockWatch.step.magnitude else { return false }
+        look(offset: offset, at: now)
+        return true
     }
 
     /// Takes word from somebody that it is at least so late. A clock that is about so late is trusted.

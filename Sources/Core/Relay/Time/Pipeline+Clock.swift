@@ -3,7 +3,13 @@ import Clocks
 /// The consequences of a doubted wall clock for what waits.
 extension Pipeline {
     mutating func startClock(_ last: ClockRecord?, offset: Int64, at now: Instant) {
-        if let record = wallClock.start(last, offset: offset, at: now) { commits.append(.clock(record)) }
+        commits.append(.clock(wallClock.start(last, offset: offset, at: now)))
+    }
+
+    /// Notes a moment at which something is decided. That the clock was set is written no later than what is accepted since: the
+    /// next process would take a time that the clock had only for a while for one of long ago.
+    mutating func noteClock(at now: Instant) {
+        if let record = wallClock.note(now) { commits.append(.clock(record)) }
     }
 
     /// Looks at the clock. To be called every few seconds.

@@ -21,20 +21,25 @@ struct WallClock: Sendable {
     /// - Parameters:
     ///   - last: what the last process left; `nil`: there was none.
     ///   - offset: milliseconds of the wall clock less those of one that nobody sets.
-    /// - Returns: What is to be written before anything is accepted by that clock.
-    mutating func start(_ last: ClockRecord?, offset: Int64, at now: Instant) -> ClockRecord? {
+    /// - Returns: What is to be written no later than the first thing that is accepted by that clock: the next process may find the
+    ///   clock set back, and takes what has its time from before for that of a clock that was ahead.
+    mutating func start(_ last: ClockRecord?, offset: Int64, at now: Instant) -> ClockRecord {
         let watch = ClockWatch(offset: offset, at: now.monotonic, last: last)
         self.watch = watch
         if watch.isDoubted { doubtOffset = watch.trustedOffset }
         note(now)
-        return watch.isNear ? nil : watch.record(at: now.monotonic)
+        return watch.record(at: now.monotonic)
     }
 
     /// Notes a moment. Called for each at which something is decided.
-    mutating func note(_ now: Instant) {
+    ///
+    /// - Returns: What is to be written with the first thing that has its time from this clock; `nil`: nobody has set the clock.
+    @discardableResult
+    mutating func note(_ now: Instant) -> ClockRecord? {
         if leastOffset == .max { steadyOffset = now.offset }
         leastOffset = min(leastOffset, now.offset)
-        watch?.notice(offset: now.offset, at: now.monotonic)
+        guard watch?.notice(offset: now.offset, at: now.monotonic) == true else { return nil }
+        return watch?.record(at: now.monotonic)
     }
 
     // MARK: Times
