@@ -23,7 +23,7 @@ private let onion = "2gzyxa5ihm7nsggfxnu52rck2vv4rvmdlkiu3zzui5du4xyclen53wid.on
         ("contact: \"https://localhost/\"", "apps[0].contact"),
         ("allowed_hosts: ntfy.sh", "apps[0].allowed_hosts"),
         ("allowed_hosts: [\"https://ntfy.sh\"]", "apps[0].allowed_hosts"),
-        ("allowed_hosts: [NTFY.sh]", "apps[0].allowed_hosts"),
+        ("allowed_hosts: [ntfy..sh]", "apps[0].allowed_hosts"),
         ("allowed_hosts: [\(onion)]", "onion addresses need gateways.proxy: tor"),
         (
             "allowed_hosts: [\(onion.dropFirst())]}\ngateways: {proxy: tor",

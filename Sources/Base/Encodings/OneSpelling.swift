@@ -51,7 +51,12 @@ package enum OneSpelling {
         return String(decoding: joined, as: UTF8.self)
     }
 
-    private static func withoutEscapes(_ bytes: [UInt8]) -> [UInt8] {
+    /// Returns a path of somebody else's server, with its query: without escapes that it does not need. What several slashes
+    /// mean is that server's to say, and so is the case of the other escapes, as it gave them out (Microsoft's are in lower
+    /// case).
+    package static func foreignPath(_ path: [UInt8]) -> [UInt8] { withoutEscapes(path, inCapitals: false) }
+
+    private static func withoutEscapes(_ bytes: [UInt8], inCapitals: Bool = true) -> [UInt8] {
         guard bytes.contains(UInt8(ascii: "%")) else { return bytes }
         var plain: [UInt8] = []
         plain.reserveCapacity(bytes.count)
@@ -69,7 +74,9 @@ package enum OneSpelling {
                 plain.append(byte)
             } else {
                 plain.append(UInt8(ascii: "%"))
-                for digit in bytes[(index + 1)...(index + 2)] { plain.append(uppercased(digit)) }
+                for digit in bytes[(index + 1)...(index + 2)] {
+                    plain.append(inCapitals ? uppercased(digit) : digit)
+                }
             }
             index += 3
         }

@@ -17,6 +17,8 @@ import Vectors
         let host: String?
         let known_service: Bool?
         let audience: String?
+        /// The one spelling, where the endpoint has another.
+        let spelled: String?
     }
 
     private let any = PushHosts([.any])
@@ -34,7 +36,7 @@ import Vectors
             }
             let read = try #require(endpoint, "\(one.name)")
             #expect(any.allow(read) && read.host == one.host, "\(one.name)")
-            #expect("https://\(read.withoutScheme)" == one.endpoint)
+            #expect("https://\(read.withoutScheme)" == one.spelled ?? one.endpoint)
             #expect("https://\(read.authority)" == one.audience)
             #expect(known.allow(read) == one.known_service, "\(one.name)")
         }
@@ -51,11 +53,61 @@ import Vectors
         let other = try #require(PushEndpoint("https://push.example.com:22/x"))
         #expect(!own.allow(other))
         for text in [
-            "", "*.", "*.com:80", "a b", "https://a.example.org", "*.local", "a..b", "A.example.org", "a:443",
+            "", "*.", "*.com:80", "a b", "https://a.example.org", "*.local", "a..b", "a:0443x",
             "[8888]", "[8888]:8443",
         ] {
             #expect(PushHosts.Pattern(text) == nil, "\(text)")
         }
+    }
+
+    /// One endpoint has one text and one lane, and the operator's word allows it however either is written.
+    @Test(arguments: UInt64(1)...40)
+    func whateverWayAnEndpointIsWrittenItIsOne(seed: UInt64) throws {
+        var writer = SpellingWriter(random: SeededRandom(state: seed))
+        let keys = "::A2sX0fLhLEJH-Lzm5WOkQPJ3A32BLeszoPShOUXYmMKWAAAAAAAAAAAAAAAAAAAAAA"
+        for _ in 0..<50 {
+            let host = "\(writer.letters("abcxyz019", 1...8)).\(writer.letters("abcxyz", 2...8)).example.com"
+            let port: UInt16? = Bool.random(using: &writer.random) ? 8443 : nil
+            let path = "/" + writer.letters("abcXYZ019-_~", 1...30)
+            let server = port.map { "\(host):\($0)" } ?? host
+            let written = writer.written(host: host, port: port) + writer.written(path: path, repeats: 1...1)
+            let endpoint = try #require(PushEndpoint("https://\(written)"), "\(written)")
+            #expect(endpoint.withoutScheme == server + path)
+            let named = try #require(PushHosts.Pattern(writer.written(host: host, port: port)))
+            let below = try #require(PushHosts.Pattern("*.\(writer.written(host: "example.com", port: nil))"))
+            #expect(PushHosts([named]).allow(endpoint) && PushHosts([named]).hosts.contains(server))
+            #expect(PushHosts([below]).allow(endpoint) == (port == nil))
+            let service = WebPushService(PushHosts([named]))
+            let subscription = WebPushSubscription(
+                endpoint: endpoint, point: [4] + [UInt8](repeating: 7, count: 64),
+                secret: [UInt8](repeating: 9, count: 16))
+            let text = String(try #require(subscription).text.dropLast(68)) + keys
+            let other = WebPushAddressTests.compact(written) + keys
+            let (one, same) = (service.target(text, on: .android), service.target(other, on: .android))
+            #expect(
+                one != nil && one?.deviceToken == same?.deviceToken && one?.host == same?.host, "\(other)")
+        }
+    }
+
+    /// Returns the beginning of a subscription's text as a program writes it that changes nothing.
+    private static func compact(_ endpoint: String) -> String {
+        endpoint.utf8.reduce(into: "wp1:") { text, byte in
+            let character = String(decoding: [byte], as: UTF8.self)
+            let isPlain = character.allSatisfy { $0.isLetter || $0.isNumber || "._-".contains($0) }
+            let digits = Array("0123456789ABCDEF")
+            text += isPlain ? character : ":\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
+        }
+    }
+
+    /// Several slashes are a path of their own: what they mean is the push server's to say.
+    @Test func whatAServerMaySayOfItsPathStays() throws {
+        for text in [
+            "https://push.example.com/a//b", "https://push.example.com/a%2Fb?c=%3D",
+            "https://push.example.com/w?t=a%2fb",
+        ] {
+            #expect(try "https://\(#require(PushEndpoint(text)).withoutScheme)" == text)
+        }
+        #expect(PushEndpoint("https://push.example.com/%2e%2E/x") == nil)
     }
 
     @Test func knownHostsAreWholeLabels() throws {
@@ -146,7 +198,8 @@ import Vectors
         let text = try #require(try Vectors.webPush("text", as: Text.self).first).text
         for index in 0..<text.utf8.count {
             let cut = String(text.prefix(index)) + text.dropFirst(index + 1)
-            #expect(WebPushSubscription(cut)?.text ?? cut == cut, "one text")
+            let read = WebPushSubscription(cut)
+            #expect(read == nil || WebPushSubscription(read?.text ?? "") == read, "one text")
         }
         // Whatever bytes a path of the longest endpoint is made of: `https://a.io/` is 13 of 1,024.
         for byte in ["x", ":252F", ":2F", ":3D", ":2B"] {

@@ -3,8 +3,9 @@ import Encodings
 /// The address for the pushes of one subscription, as a browser's push service or a UnifiedPush server gives it out:
 /// `https://<host>/<path>`, read from a stranger's text.
 ///
-/// Refused is what no service gives out, and all on which parsers differ; so that one endpoint has one text. Names and
-/// addresses that lead into a network of the operator's are ``isUnusual``: only who is named by the operator may have
+/// However it is written, it has one text (``OneSpelling``): the host in lower case without a dot at its end or the usual
+/// port, the path without escapes that it does not need. Refused is what no service gives out, and all on which parsers
+/// differ. Names and addresses that lead into a network of the operator's are ``isUnusual``: only who is named by the operator may have
 /// such a one. What a name's addresses are is checked when it is dialled (``PublicAddress``).
 ///
 /// An endpoint prints as its host: who has the path may push.
@@ -33,13 +34,13 @@ struct PushEndpoint: Equatable, Sendable {
             guard text[end] != UInt8(ascii: "?"), text[end] != UInt8(ascii: "@") else { return nil }
             end += 1
         }
-        guard end < text.count, let server = Server(text.extracting(first: end)),
-            PushEndpoint.isPath(text.extracting(droppingFirst: end))
-        else { return nil }
+        guard end < text.count, let server = Server(text.extracting(first: end)) else { return nil }
+        let path = OneSpelling.foreignPath((end..<text.count).map { text[$0] })
+        guard PushEndpoint.isPath(path.span) else { return nil }
         host = server.host
         port = server.port
         isUnusual = server.isUnusual
-        path = PushEndpoint.string(text.extracting(droppingFirst: end))
+        self.path = String(decoding: path, as: UTF8.self)
     }
 
     init?(_ text: String) {
@@ -123,8 +124,15 @@ extension PushEndpoint {
         let port: UInt16
         let isUnusual: Bool
 
-        /// Reads `host`, `host:port`, `[address]` or `[address]:port`, in the one way a browser writes it.
+        /// Reads `host`, `host:port`, `[address]` or `[address]:port`, however it is written.
         init?(_ text: Span<UInt8>) {
+            guard text.count <= OneSpelling.longestHost,
+                let spelled = OneSpelling.host(PushEndpoint.string(text), usualPort: nil)
+            else { return nil }
+            self.init(spelled: Array(spelled.utf8).span)
+        }
+
+        private init?(spelled text: Span<UInt8>) {
             var end = text.count
             var colon: Int?
             if text.count > 0, text[0] == UInt8(ascii: "[") {
@@ -148,9 +156,8 @@ extension PushEndpoint {
             host = PushEndpoint.string(
                 isLiteral ? name.extracting(droppingFirst: 1).extracting(droppingLast: 1) : name)
             let usualPort: UInt16 = host.hasSuffix(".onion") ? 80 : 443
-            guard port != usualPort else { return nil }
             self.port = port ?? usualPort
-            isUnusual = kind == .unusual || port != nil
+            isUnusual = kind == .unusual || self.port != usualPort
         }
 
         init?(_ text: String) {

@@ -21,11 +21,10 @@ struct PushHosts: Equatable, Sendable {
                 return
             }
             if text.hasPrefix("*.") {
-                let domain = String(text.dropFirst(2))
-                guard let server = PushEndpoint.Server(domain), server.host == domain,
-                    !server.isUnusual
-                else { return nil }
-                self = .below(domain)
+                guard let server = PushEndpoint.Server(String(text.dropFirst(2))), !server.isUnusual else {
+                    return nil
+                }
+                self = .below(server.host)
                 return
             }
             guard let server = PushEndpoint.Server(text) else { return nil }

@@ -20,7 +20,7 @@ package struct WebPushService: PushService {
         guard let subscription = WebPushSubscription(address), hosts.allow(subscription.endpoint),
             P256.uncompressed(subscription.point) != nil
         else { return nil }
-        return hosts.lane(of: subscription.endpoint).map { Target(DeviceToken(address), at: $0) }
+        return hosts.lane(of: subscription.endpoint).map { Target(DeviceToken(subscription.text), at: $0) }
     }
 
     /// Returns the host as which a server is shown: those below a known domain go by the domain's name, all

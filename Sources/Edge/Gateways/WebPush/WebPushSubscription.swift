@@ -6,7 +6,7 @@ import Relay
 /// The endpoint goes without `https://`; each byte but `A-Z a-z 0-9 . _ -` is `:` and two upper-case hex digits. The keys
 /// are 66 characters of base64 for URLs: the receiver's point with one coordinate (33 bytes) and the secret `auth` (16).
 /// These are the characters of a token of FCM's, so that Bisq and its relays take it as one. One subscription has one
-/// text: limits and dead tokens go by the text.
+/// ``text``, however its endpoint was written: limits and dead tokens go by the text.
 ///
 /// Whether the point lies on the curve is not looked at here. It prints as its host.
 struct WebPushSubscription: Equatable, Sendable {
