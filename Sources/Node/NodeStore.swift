@@ -49,9 +49,13 @@ struct NodeStore {
         let dispatcher = Dispatcher(
             pipeline: pipeline, outbox: outbox, digester: SubmissionDigester(key: key), log: log,
             in: surroundings)
+        let remembered = state.pushServers
+        dispatcher.goOn(
+            withOrigins: await RememberedOrigins.read(remembered, apps: settings.apps.map(\.name)))
         // An answer that comes too late to be written down makes an Android phone ring twice: all the time that is left.
         try await parts.add(.store) {
             await dispatcher.stop(deadline: max(NodeStore.longestDelivery - $0, .seconds(1)))
+            await RememberedOrigins.write(dispatcher.originsToRemember, to: remembered)
         }
         let lanes = gateways.flatMap(\.lanes)
         for lane in lanes { dispatcher.add(lane.gateway, for: lane.id) }

@@ -20,6 +20,8 @@ package struct StateDirectory: ~Copyable {
     var torDirectory: String { path + "/tor" }
     /// The file from which the status page knows the time before a restart.
     var history: String { path + "/history" }
+    /// The file of the push servers that have taken something.
+    var pushServers: String { path + "/push-servers" }
     var statusSocket: String { StateDirectory.statusSocket(in: path) }
 
     /// A link into the console, as long as the node has no owner.

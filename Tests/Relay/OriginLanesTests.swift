@@ -95,6 +95,33 @@ import Testing
         #expect(open(5, on: node) == third)
     }
 
+    /// Strangers make up names all the time, also right after a restart.
+    @Test func anOriginThatHasTakenSomethingKeepsItsShareOverARestart() throws {
+        let before = Node(originsPerApp: 4)
+        before.pipeline.start(OutboxContent(), at: before.now, clockOffset: 0)
+        for number in 1...4 {
+            try #require(open(number, on: before) != nil)
+            try deliver(number, on: before)
+            before.pass(.seconds(1))
+        }
+        #expect(before.pipeline.originsToRemember == (1...4).map(lane))
+
+        func isBeside(_ node: Node) -> Bool {
+            node.pipeline.start(OutboxContent(), at: node.now, clockOffset: 0)
+            for number in 101...200 { open(number, on: node) }
+            guard let place = open(1, on: node) else { return false }
+            return node.pipeline.lanes[place].stage.hasGateway
+        }
+        #expect(!isBeside(Node(originsPerApp: 4)))
+        let after = Node(originsPerApp: 4)
+        after.pipeline.goOn(withOrigins: before.pipeline.originsToRemember, at: after.now)
+        #expect(isBeside(after))
+        // Their order is kept, and no more of them than there may be lanes.
+        let many = (1...(Pipeline.mostLanes + 5)).map(lane) + [LaneID(app: "web", host: .production)]
+        after.pipeline.goOn(withOrigins: many, at: after.now)
+        #expect(after.pipeline.originsToRemember == Array(many.dropLast().suffix(Pipeline.mostLanes - 1)))
+    }
+
     /// Nobody's lane gives way for what is refused.
     @Test func aLaneMakesRoomOnlyForWhatIsTaken() throws {
         var limits = Admission.Limits()

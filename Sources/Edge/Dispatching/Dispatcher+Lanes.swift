@@ -37,6 +37,12 @@ extension Dispatcher {
         execute()
     }
 
+    /// The origins that have taken something, for the next process.
+    package var originsToRemember: [LaneID] { pipeline.originsToRemember }
+
+    /// Goes on with the origins that an earlier process remembered. Called before the start.
+    package func goOn(withOrigins origins: [LaneID]) { pipeline.goOn(withOrigins: origins, at: .now) }
+
     /// Takes the phone book that the operator has changed.
     package func use(_ phoneBook: PhoneBook) { pipeline.use(phoneBook) }
 

@@ -1,7 +1,8 @@
 import Clocks
 import Encodings
 
-/// The origins that have taken a notification since the start. They keep a share of an app's lanes that new ones can't use.
+/// The origins that have taken a notification. They keep a share of an app's lanes that new ones can't use, also over a
+/// restart.
 ///
 /// Full, it forgets the one that has taken nothing for longest.
 struct ProvenOrigins {
@@ -16,6 +17,16 @@ struct ProvenOrigins {
 
     /// Counts those of an app.
     func count(of app: String) -> Int { tookAt.keys.count { $0.app == app } }
+
+    /// All of them. Those that have taken nothing for longest come first.
+    var inOrder: [LaneID] { tookAt.sorted { $0.value < $1.value }.map(\.key) }
+
+    /// Makes them of those that an earlier process knew, in its order. Of too many the last are remembered.
+    init(inOrder origins: [LaneID] = [], at time: MonotonicTime = 0) {
+        for (index, origin) in origins.suffix(ProvenOrigins.most).enumerated() where origin.host.isOrigin {
+            tookAt[origin] = time - .nanoseconds(ProvenOrigins.most - index)
+        }
+    }
 
     mutating func note(_ origin: LaneID, at time: MonotonicTime) {
         if tookAt[origin] == nil, tookAt.count >= Self.most,

@@ -33,6 +33,14 @@ extension Pipeline {
         }
     }
 
+    /// The origins that have taken something, for the next process: see ``goOn(withOrigins:at:)``.
+    package var originsToRemember: [LaneID] { provenOrigins.inOrder }
+
+    /// Goes on with the origins that an earlier process remembered. Called before the start.
+    package mutating func goOn(withOrigins origins: [LaneID], at now: Instant) {
+        provenOrigins = ProvenOrigins(inOrder: origins, at: now.monotonic)
+    }
+
     private var mostOrigins: Int { Pipeline.originsPerGateway * originsPerApp }
 
     /// Returns how many of so many new origins of an app may use; the others are for those that have taken something.
