@@ -10,7 +10,7 @@ import Testing
 @Suite struct FileContentsTests {
     /// What somebody writes into the files.
     enum Writing: String, CaseIterable {
-        case copy, ownCopy, nothing, aByte, copyOfLog, olderLog, noLog
+        case copy, ownCopy, ownCopyOfALargeFile, nothing, aByte, copyOfLog, olderLog, noLog
     }
 
     let directory: Directory
@@ -38,7 +38,7 @@ import Testing
         let (file, log) = (directory.outbox, directory.outbox + "-wal")
         switch writing {
         case .copy: try write(Data(contentsOf: URL(filePath: other.outbox)), over: file)
-        case .ownCopy:
+        case .ownCopy, .ownCopyOfALargeFile:
             // Files are dated in steps: until the clock has gone on, nobody could tell.
             let before = modified(file)
             repeat { try write(older.file, over: file) } while modified(file) == before
@@ -59,13 +59,18 @@ import Testing
     func nothingIsSaidToBeStoredInAFileThatSomebodyWroteInto(_ writing: Writing) async throws {
         let outbox = try await directory.open()
         _ = try await outbox.commit([.store(request(1))])
+        if writing == .ownCopyOfALargeFile {
+            let command = try Connection(.file(directory.outbox), for: .changing)
+            try command.execute("CREATE TABLE room AS SELECT zeroblob(5000000) AS bytes")
+            try command.engine.sweep()
+        }
         let older = (
             file: try Data(contentsOf: URL(filePath: directory.outbox)),
             log: try Data(contentsOf: URL(filePath: directory.outbox + "-wal"))
         )
         _ = try await outbox.commit([.store(request(2))])
         // Else the older copy of the file would be the present one.
-        if writing == .ownCopy {
+        if writing == .ownCopy || writing == .ownCopyOfALargeFile {
             let command = try Connection(.file(directory.outbox), for: .changing)
             // Whoever has read nothing moves nothing.
             try command.execute("SELECT count(*) FROM notification")
@@ -86,7 +91,8 @@ import Testing
 
     /// What looks as if somebody had written into the files.
     enum Doubt: String, CaseIterable {
-        case time, timeOfLog, timeOfIndex, mode, sameBytes, sameBytesOfLog, timeOfALargeFile
+        case time, timeOfLog, timeOfIndex, mode, sameBytes, sameBytesOfLog, timeOfALargeFile,
+            timeOfALargerFile
     }
 
     /// Times change by themselves on file systems of a network, and a copy may be the same: what stands there decides.
@@ -96,12 +102,13 @@ import Testing
         let first: ClosedRange<Int64> = 1...5
         _ = try await outbox.commit(first.map { .store(request($0, identity: UInt64($0))) })
         let (file, log) = (directory.outbox, directory.outbox + "-wal")
-        if doubt == .timeOfALargeFile {
+        if doubt == .timeOfALargeFile || doubt == .timeOfALargerFile {
+            let bytes = doubt == .timeOfALargeFile ? 5_000_000 : 40_000_000
             let command = try Connection(.file(file), for: .changing)
-            try command.execute("CREATE TABLE room AS SELECT zeroblob(5000000) AS bytes")
+            try command.execute("CREATE TABLE room AS SELECT zeroblob(\(bytes)) AS bytes")
             try command.engine.sweep()
             var status = stat()
-            #expect(stat(file, &status) == 0 && status.st_size > 4 << 20)
+            #expect(stat(file, &status) == 0 && status.st_size > bytes)
         }
         _ = try await outbox.commit([.store(request(20_001, identity: 20_001))])
         for round in 1...2 as ClosedRange<Int64> {
@@ -110,7 +117,7 @@ import Testing
                 timeval(tv_sec: 1_100_000_000, tv_usec: 0),
             ]
             switch doubt {
-            case .time, .timeOfALargeFile: #expect(utimes(file, times) == 0)
+            case .time, .timeOfALargeFile, .timeOfALargerFile: #expect(utimes(file, times) == 0)
             case .timeOfLog: #expect(utimes(log, times) == 0)
             case .timeOfIndex: #expect(utimes(file + "-shm", times) == 0)
             case .mode: #expect(chmod(file, round == 1 ? 0o640 : 0o600) == 0)

@@ -45,8 +45,11 @@ struct FileContents {
     private var isLogWrittenOver = false
 
     /// Bytes of the largest file whose digest is kept. Where more stand in it, SQLite's own check has to say whether the
-    /// contents are sound, as at a start. A digest is made after each move of the log, which writes about as much.
-    private static let mostDigested = 4 << 20
+    /// contents are sound, as at a start. A digest is made after each move of the log, on the store's own thread: with 0.9 s for
+    /// a GiB it takes 27 ms for the largest, after some thousands of notifications.
+    private static let mostDigested = 32 << 20
+    /// Bytes that are read and hashed at once.
+    private static let slice = 1 << 20
 
     init(path: String) { self.path = path }
 
@@ -95,7 +98,13 @@ struct FileContents {
 
     private func digest(of extent: Extent, _ connection: SQLiteConnection) -> [UInt8]? {
         guard extent.size <= FileContents.mostDigested else { return nil }
-        return connection.bytes(0..<extent.size).map(Hash.sha256)
+        var digests: [UInt8] = []
+        for start in stride(from: 0, to: extent.size, by: FileContents.slice) {
+            let end = min(start + FileContents.slice, extent.size)
+            guard let bytes = connection.bytes(start..<end) else { return nil }
+            digests += Hash.sha256(bytes)
+        }
+        return Hash.sha256(digests)
     }
 }
 
