@@ -149,7 +149,9 @@ private struct Attempt {
                 return try await run(settings, text, host, service, log, lines, output, onStart)
             } catch {
                 // No file of a move is left once the node has started.
-                guard try MovedOut.goBack(in: settings.stateDirectory) else { throw error }
+                guard try MovedOut.goBack(in: settings.stateDirectory, because: "\(error)") else {
+                    throw error
+                }
                 log.error("restore.undone", metadata: ["reason": "\(error)"])
                 do throws(SettingsError) {
                     (settings, text) = try self.settings()

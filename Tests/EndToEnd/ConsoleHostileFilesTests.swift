@@ -104,6 +104,8 @@ import Vectors
         #expect(stage.node.lines.contains { $0.contains("restore.undone") }, "\(stage.node.lines)")
         #expect(try String(contentsOfFile: stage.configuration, encoding: .utf8) == before)
         #expect(try await owner.send("GET", "/api/v1/settings").status == 200)
+        let kept = try await owner.json("GET", "/api/v1/backup").1
+        #expect(kept?["undone"]?["reason"]?.string?.contains(":\(ports[1])") == true, "\(kept?.text ?? "")")
         #expect(!FileManager.default.fileExists(atPath: stage.world.state + "/moving-back"))
         taken.close()
         await stage.close()

@@ -86,6 +86,7 @@ import Tor
         }
         #expect(try machine.content() == before)
         #expect(access(machine.state + "/moving-in", F_OK) != 0)
+        #expect(await UndoneMove.read(in: machine.state)?.reason.contains("onionbell.yaml") == true)
     }
 
     // MARK: Junk
@@ -159,12 +160,14 @@ import Tor
         let other = try await tests.target(target, for: machine)
         let before = try other.content()
         try other.open(try machine.backup())
-        #expect(try MovedOut.goBack(in: other.state))
+        #expect(try MovedOut.goBack(in: other.state, because: "no port"))
         #expect(try other.content() == before)
-        #expect(try !MovedOut.goBack(in: other.state))
+        #expect(await UndoneMove.read(in: other.state)?.reason == "no port")
+        #expect(try !MovedOut.goBack(in: other.state, because: "no port"))
         // Once more it comes in whole.
         try other.open(try machine.backup())
         #expect(try machine.content().subtracting(other.content()) == [])
+        #expect(await UndoneMove.read(in: other.state) == nil)
     }
 
     @Test func aNodeThatHasStartedDoesNotGoBack() async throws {
@@ -172,7 +175,7 @@ import Tor
         let other = try await BackedUpMachine()
         try other.open(try machine.backup())
         MovedOut.forget(in: other.state)
-        #expect(try !MovedOut.goBack(in: other.state))
+        #expect(try !MovedOut.goBack(in: other.state, because: "no port"))
         #expect(try machine.content().subtracting(other.content()) == [])
     }
 }

@@ -60,8 +60,9 @@ struct MovedOut {
 
     /// Goes back to what was before the move.
     ///
+    /// - Parameter reason: why the start with the move failed, for the owner.
     /// - Returns: Whether there was a move that no start has come after.
-    static func goBack(in stateDirectory: String) throws(NodeError) -> Bool {
+    static func goBack(in stateDirectory: String, because reason: String) throws(NodeError) -> Bool {
         let file = file(in: stateDirectory)
         guard access(file, F_OK) == 0, let state = try StateDirectory(ofStoppedNode: stateDirectory) else {
             return false
@@ -72,6 +73,7 @@ struct MovedOut {
             }
             try before.restore(in: state.path)
             try PrivateFile.remove(file)
+            UndoneMove.note(reason, in: state.path)
             return true
         } catch {
             throw .unavailable("the node can't go back to what was before the move: \(error)")

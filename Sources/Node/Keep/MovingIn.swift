@@ -26,6 +26,7 @@ enum MovingIn {
     /// - Parameter backup: with the settings as they are to be; `nil`: they stay.
     static func stage(_ backup: NodeBackup, in stateDirectory: String) throws(SystemError) {
         try PrivateFile.write(backup.text, to: file(in: stateDirectory), replacing: true)
+        UndoneMove.forget(in: stateDirectory)
     }
 
     /// Moves the staged backup in at the start, before anything of the node is read but its settings.
@@ -63,6 +64,7 @@ enum MovingIn {
         guard rename(file, file + ".refused") == 0 else {
             throw .unavailable("\(file): \(reason). Move it into another folder to start without")
         }
+        if let slash = file.lastIndex(of: "/") { UndoneMove.note(reason, in: String(file[..<slash])) }
         return .refused(reason)
     }
 

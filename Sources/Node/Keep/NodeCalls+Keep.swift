@@ -12,8 +12,11 @@ extension NodeCalls {
     nonisolated static let keepCalls: [Call] = [
         Call("GET", "backup") { calls, asked throws(CallRefusal) in
             try asked.body.refuseOthers()
-            let last = await BackupTime.read(calls.node.settings.stateDirectory)
-            return HTTPResponse(status: 200, json: ["made": last.map { .integer($0) } ?? .null])
+            let directory = calls.node.settings.stateDirectory
+            let (last, undone) = (await BackupTime.read(directory), await UndoneMove.read(in: directory))
+            return HTTPResponse(
+                status: 200,
+                json: ["made": last.map { .integer($0) } ?? .null, "undone": undone?.json ?? .null])
         },
         Call("POST", "backup") { calls, asked throws(CallRefusal) in try await calls.backUp(asked.body) },
         Call("POST", "restore", isLong: true) { calls, asked throws(CallRefusal) in
