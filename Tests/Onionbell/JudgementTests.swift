@@ -79,8 +79,10 @@ import Tor
         if expected == .pass { #expect(found.words.contains("2.100 s")) }
     }
 
-    @Test func aClockThatTorDoubtsFails() {
-        #expect(Judgement.clock(ClockView(), now: 0).verdict == .pass)
+    /// Without tor's view of the network nothing is known of the clock: that it was not objected to shows nothing.
+    @Test func aClockOfWhichTorKnowsNothingIsNotCalledRight() {
+        let found = Judgement.clock(ClockView(), now: 0)
+        #expect(found.verdict == .warn && found.words.hasPrefix("not known"))
     }
 
     @Test func aFindingIsALineOrTwoOrAnObject() {

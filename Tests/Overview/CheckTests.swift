@@ -21,6 +21,25 @@ import Testing
         #expect([Check]().level == .ok)
     }
 
+    /// What nobody has seen is not said: a way that nothing was sent by may be shut.
+    @Test func thatAllWorksIsShownByADelivery() {
+        var report = Sample.good
+        for index in report.lanes.indices { report.lanes[index].figures.lastDelivery = nil }
+        #expect(
+            report.verdict.sentence
+                == "Nothing is known to be wrong; nothing was delivered since the start")
+        #expect(report.verdict.level == .ok)
+        report.lanes[0].figures.lastDelivery = report.monotonicNow - .seconds(86_401)
+        #expect(report.verdict.sentence == "Nothing is known to be wrong; nothing was delivered for 24 h")
+        report.lanes[0].figures.lastDelivery = report.monotonicNow - .seconds(86_400)
+        #expect(report.verdict.sentence == "Everything works")
+
+        report.lanes[0].figures.lastJudgement = nil
+        let lane = report.lanes[0].name
+        #expect(check(.lane(lane), of: report)?.state.hasPrefix("not known whether it works") == true)
+        #expect(StatusText.text(of: report, coloured: false).contains("unused"))
+    }
+
     /// What it means for people, not how many checks there are.
     @Test(arguments: [
         (CheckKind.pushing, "Notifications have not gone out for 6 min"),

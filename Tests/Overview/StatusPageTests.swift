@@ -128,12 +128,12 @@ import Testing
         report.timeline = Timeline()
         report.timeline.note([.ok(.outbox, "works")], at: report.now.milliseconds)
         let text = html(report)
-        #expect(text.firstMatch(of: /<span>since \d\d:\d\d UTC: nothing was broken</) != nil)
+        #expect(text.firstMatch(of: /<span>since \d\d:\d\d UTC: no check failed</) != nil)
         report.timeline = Timeline()
         for quarter in (0..<Int64(96)).reversed() {
             report.timeline.note([.ok(.outbox, "works")], at: report.now.milliseconds - quarter * 900_000)
         }
-        #expect(html(report).contains("<span>last 24 hours (UTC): nothing was broken<"))
+        #expect(html(report).contains("<span>last 24 hours (UTC): no check failed<"))
     }
 
     /// The page is one document of well-formed elements, and loads, runs and refers to nothing.

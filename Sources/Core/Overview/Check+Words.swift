@@ -46,12 +46,23 @@ extension Report {
         let worst = checks.level
         let bad = faults.filter { $0.level == worst }
         guard worst != .ok, let first = bad.min(by: { $0.kind.rank < $1.kind.rank }) else {
-            return (.ok, "OK", "Everything works")
+            return (.ok, "OK", wellSentence)
         }
         // One cause has several checks as a rule: what follows is read below.
         let more = bad.count - 1
         let rest = more == 0 ? "" : " (and \(more == 1 ? "one more thing" : "\(more) more things"))"
         return (worst, worst == .failing ? "Failing" : "Warning", first.headline(in: self) + rest)
+    }
+
+    /// The headline where no check is unwell. That all works is shown by a delivery of the last day, and by nothing else.
+    private var wellSentence: String {
+        guard let last = lastDelivery else {
+            return "Nothing is known to be wrong; nothing was delivered since the start"
+        }
+        let age = age(of: last)
+        return age <= .seconds(86_400)
+            ? "Everything works"
+            : "Nothing is known to be wrong; nothing was delivered for \(Words.time(age))"
     }
 
     /// Whether nothing is known that keeps notifications from going out.

@@ -288,8 +288,12 @@ extension Report {
                 .lane(lane.name), level: .warning, state: trouble,
                 advice: Report.adviceAboutLastError(of: lane))
         }
-        let last = lane.figures.lastJudgement.map { "the last answer was \(Words.time(age(of: $0))) ago" }
-        return .counted(.lane(lane.name), "open; \(last ?? "nothing was sent since the start")")
+        guard let last = lane.figures.lastJudgement else {
+            return .counted(
+                .lane(lane.name),
+                "not known whether it works: nothing was sent since the start, and no trouble is known")
+        }
+        return .counted(.lane(lane.name), "open; the last answer was \(Words.time(age(of: last))) ago")
     }
 
     private static func adviceAboutLastError(of lane: Lane?) -> String {
@@ -303,8 +307,8 @@ extension Report {
             .lane(lane.name), level: .warning,
             state: "\(lane.waiting) wait for an app that the settings do not name",
             advice:
-                "give them to the app that has its phones now (onionbell outbox move --app \(lane.app) --to NAME), "
-                + "or up (onionbell outbox drop --app \(lane.app))")
+                "name the app in the settings again, or give them to the app that has its phones now (onionbell outbox move --app \(lane.app) --to NAME); "
+                + "what nobody needs any more onionbell outbox drop --app \(lane.app) gives up")
     }
 
     private static func blocked(_ lane: Lane, _ reason: String, _ gateway: GatewayFigures) -> Check {

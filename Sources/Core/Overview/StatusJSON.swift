@@ -123,6 +123,8 @@ package enum StatusJSON {
             "stored": count(totals.stored), "delivered": count(totals.delivered),
             "expired": count(totals.expired), "busy": count(totals.busy),
             "refused": words(totals.refused),
+            "help": .object(
+                JSON.Object(totals.refused.counts.map { ($0.key, .string(RefusalHelp.text(of: $0.key))) })),
         ])
     }
 

@@ -10,10 +10,11 @@ extension StatusPage {
             ("tor", onion.isConnected ? onion.version ?? "connected" : "not connected"),
             ("bootstrap", onion.isConnected ? onion.bootstrap.map { "\($0) %" } ?? "–" : "–"),
             ("circuit", words(onion.hasCircuit)), ("network alive", words(onion.isNetworkLive)),
-            ("introduction points", "\(onion.introductionPoints)"),
+            ("introduction points", onion.isConnected ? "\(onion.introductionPoints)" : "–"),
             ("descriptor uploads", uploads),
             ("last upload", ago(onion.lastUpload)),
-            ("client circuits", "\(onion.clientCircuits)"), ("last client", ago(onion.lastClient)),
+            ("client circuits", onion.isConnected ? "\(onion.clientCircuits)" : "–"),
+            ("last client", ago(onion.lastClient)),
             ("reached from outside", reached),
         ]
         if let skew = onion.clockSkew, skew != 0 { rows.append(("clock error, says tor", "\(skew) s")) }

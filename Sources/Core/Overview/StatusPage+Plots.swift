@@ -16,7 +16,7 @@ extension StatusPage {
         let bad = known.filter { $0 == .failing }.count
         let words =
             bad == 0
-            ? "nothing was broken" : "something was broken in \(bad) of \(known.count) quarters of an hour"
+            ? "no check failed" : "a check failed in \(bad) of \(known.count) quarters of an hour"
         // What was before nobody knows.
         let first = slots.first { $0.level != nil }?.from ?? slots[0].from
         let span = first == slots[0].from ? "last 24 hours (UTC)" : "since \(Words.clock(first)) UTC"
@@ -29,9 +29,9 @@ extension StatusPage {
 
     private static func words(_ level: Check.Level) -> String {
         switch level {
-        case .ok: "well"
-        case .warning: "worked, with a warning"
-        case .failing: "something was broken"
+        case .ok: "no trouble known"
+        case .warning: "a warning"
+        case .failing: "a check failed"
         }
     }
 

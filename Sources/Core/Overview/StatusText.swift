@@ -2,6 +2,8 @@ import Figures
 
 /// The report for a terminal of 80 columns: what `onionbell status` shows.
 package struct StatusText {
+    /// The most reasons of refusals with a line about what helps.
+    private static let explained = 3
     private let report: Report
     private let isColoured: Bool
     private var text = ""
@@ -74,6 +76,8 @@ package struct StatusText {
         line(ofHour + ofDay, in: "Delivered")
         let refused = day.refused.isEmpty ? "none" : day.refused.inWords
         line("\(refused) \(within(History.minutes))", in: "Refused")
+        let most = day.refused.sorted.sorted { $0.count > $1.count }.prefix(StatusText.explained)
+        for (code, _) in most { line("-> \(code): \(RefusalHelp.text(of: code))", in: "") }
         if day.expired + day.busy > 0 {
             line("\(day.expired) expired, \(day.busy) rejected (busy) \(within(History.minutes))", in: "")
         }
@@ -114,7 +118,10 @@ package struct StatusText {
                 let check = report.checks.first { $0.kind == .lane(lane.name) }
                 let state =
                     lane.gateway == nil
-                    ? "off" : lane.blockedReason != nil ? "blocked" : lane.isPaused ? "paused" : "open"
+                    ? "off"
+                    : lane.blockedReason != nil
+                        ? "blocked"
+                        : lane.isPaused ? "paused" : lane.figures.lastJudgement == nil ? "unused" : "open"
                 let last = lane.figures.lastDelivery.map { Words.time(report.age(of: $0)) } ?? "-"
                 return (
                     [

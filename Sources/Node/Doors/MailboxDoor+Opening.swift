@@ -44,6 +44,7 @@ extension MailboxDoor: ConfiguredDoor {
         }
         door.use(watch.value)
         door.onMade = { watch.note($0) }
+        door.isStoring = { [unowned dispatcher] in dispatcher.outboxFault == nil }
         for lane in site.lanes {
             guard let gateway = lane.gateway as? MailboxGateway else { continue }
             door.onEnds = { [unowned dispatcher] in dispatcher.keptEnded($0, in: lane.id) }

@@ -247,15 +247,18 @@ extension OnionReport.State {
 }
 
 extension OnionReport {
-    fileprivate mutating func take(_ figures: TorFigures) {
+    mutating func take(_ figures: TorFigures) {
         isConnected = figures.isConnected
         version = figures.version
-        bootstrap = figures.bootstrap?.progress
-        isNetworkLive = figures.isNetworkLive
-        hasCircuit = figures.hasCircuit
+        if isConnected {
+            // What a tor said that is gone says nothing of now.
+            bootstrap = figures.bootstrap?.progress
+            isNetworkLive = figures.isNetworkLive
+            hasCircuit = figures.hasCircuit
+            introductionPoints = figures.introductionPoints
+            clientCircuits = figures.clientCircuits
+        }
         clockSkew = figures.clockSkew?.seconds(at: EventLoop.wallClockOffset)
-        introductionPoints = figures.introductionPoints
-        clientCircuits = figures.clientCircuits
         lastClient = figures.lastClient
         torStarts = figures.torStarts
         publications = figures.publications

@@ -224,6 +224,8 @@ import Testing
         #expect(body.contains(words), "\(body)")
         // The connection is good for the next one.
         #expect(await client.get("/v1/health")?.status == 200)
+        world.door.isStoring = { false }
+        #expect(await client.get("/v1/health")?.status == 503)
         await world.close()
     }
 

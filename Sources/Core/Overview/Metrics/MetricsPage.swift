@@ -199,7 +199,7 @@ package struct MetricsPage {
 
     private mutating func addOnion() {
         let onion = report.onion
-        page.begin("onionbell_onion_published", .gauge, "1 while clients can find the onion service.")
+        page.begin("onionbell_onion_published", .gauge, "1 while directories have the descriptor, it seems.")
         page.add(onion.state == .published)
         page.begin("onionbell_onion_state", .gauge, "1 for the present state of the onion service.")
         for state in OnionReport.State.allCases {
@@ -219,9 +219,9 @@ package struct MetricsPage {
             "onionbell_descriptor_last_upload_timestamp_seconds", .gauge,
             "When a directory last accepted a descriptor; 0: never.")
         page.add(Int((onion.lastUpload?.milliseconds ?? 0) / 1000))
-        page.begin("onionbell_introduction_points", .gauge, "Established introduction points.")
+        page.begin("onionbell_introduction_points", .gauge, "Introduction points that stand; 0 without tor.")
         page.add(onion.introductionPoints)
-        page.begin("onionbell_client_circuits", .gauge, "Circuits of connected clients.")
+        page.begin("onionbell_client_circuits", .gauge, "Circuits of connected clients; 0 without tor.")
         page.add(onion.clientCircuits)
         page.begin("onionbell_self_dials_total", .counter, "Calls of the node to its own address, by result.")
         page.add(onion.selfDials - onion.selfDialFailures, [("result", "ok")])
@@ -238,11 +238,12 @@ package struct MetricsPage {
         let onion = report.onion
         page.begin("onionbell_tor_connected", .gauge, "1 while tor's control port answers.")
         page.add(onion.isConnected)
-        page.begin("onionbell_tor_bootstrap_ratio", .gauge, "Tor's bootstrap progress, 0 to 1.")
+        page.begin(
+            "onionbell_tor_bootstrap_ratio", .gauge, "Tor's bootstrap progress, 0 to 1; 0 without tor.")
         page.add(Double(onion.bootstrap ?? 0) / 100)
-        page.begin("onionbell_tor_circuit_established", .gauge, "1 while tor has a usable circuit.")
+        page.begin("onionbell_tor_circuit_established", .gauge, "1 while tor says that it has a circuit.")
         page.add(onion.hasCircuit ?? false)
-        page.begin("onionbell_tor_network_live", .gauge, "1 while tor considers the network alive.")
+        page.begin("onionbell_tor_network_live", .gauge, "1 while tor says that the network lives.")
         page.add(onion.isNetworkLive ?? false)
         page.begin("onionbell_tor_starts_total", .counter, "How often the node started a managed Tor.")
         page.add(onion.torStarts)

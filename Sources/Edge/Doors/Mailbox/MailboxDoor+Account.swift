@@ -8,11 +8,12 @@ import Reactor
 extension MailboxDoor {
     package func handler(for path: String) -> HTTPServer.Handler? {
         guard path == "/v1/health" else { return nil }
-        return { request, respond in
+        return { [self] request, respond in
             guard ["GET", "HEAD"].contains(request.method) else {
                 return respond(.methodNotAllowed("GET, HEAD").inFormOfNtfy)
             }
-            respond(.mailbox(Array("{\"healthy\":true}\n".utf8)))
+            let isWell = isStoring()
+            respond(.mailbox(status: isWell ? 200 : 503, Array("{\"healthy\":\(isWell)}\n".utf8)))
         }
     }
 

@@ -38,6 +38,9 @@ package final class MailboxDoor: LiveDoor {
     /// Called with all mailboxes when a reader has made a topic.
     package var onMade: (@EventLoop ([Mailbox]) -> Void)?
 
+    /// Whether the store takes what it is given, as far as is known: ntfy's clients ask.
+    package var isStoring: @EventLoop () -> Bool = { true }
+
     private let settings: Settings
     let store: StoredMailboxes
     let digests: MailboxDigests

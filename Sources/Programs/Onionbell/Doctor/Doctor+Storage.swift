@@ -65,7 +65,7 @@ extension Judgement {
                     "storage.open_transaction",
                     "\(holder.name) holds a transaction open\(time), \(holder.age) transactions old: "
                         + "\(report.deadRows) rows that are gone (\(report.liveRows) are there) can't be cleared away, and slow the nodes down",
-                    "end it (a backup, or a session that was forgotten): SELECT pg_terminate_backend(PROCESS)"
+                    "let it end if it is a backup; a session that was forgotten ends with SELECT pg_terminate_backend(PROCESS)"
                 ))
         } else if report.deadRows >= manyDeadRows, report.deadRows >= 10 * report.liveRows {
             findings.append(
@@ -77,7 +77,12 @@ extension Judgement {
         findings += nodes(report)
         guard findings.isEmpty else { return findings }
         let user = report.owner.map { ", used by the node on \($0)" } ?? ""
-        return [.pass("storage", "PostgreSQL \(report.version) keeps what it is given\(user)")]
+        return [
+            .pass(
+                "storage",
+                "PostgreSQL \(report.version) answers\(user); fsync, full_page_writes and synchronous_commit are on"
+            )
+        ]
     }
 
     /// Begun since another one, which is still open.

@@ -72,7 +72,8 @@ extension Doctor {
             let connection = try await ControlConnection.open(
                 settings.tor.control, credentials: settings.tor.credentials)
             defer { connection.close() }
-            let reply = try await connection.send(.getInfo(["version", "status/bootstrap-phase"]))
+            let reply = try await connection.send(
+                .getInfo(["version", "status/bootstrap-phase", "status/circuit-established"]))
             let bootstrap = reply["status/bootstrap-phase"].flatMap { Bootstrap(phase: $0) }
             tell(
                 .pass("tor", "version \(reply["version"] ?? "?") answers at \(settings.tor.control)"))
@@ -86,7 +87,13 @@ extension Doctor {
                         "tor's bootstrap is at \(bootstrap?.progress ?? 0) %",
                         "see its log: journalctl -u \(unit)"))
             }
-            tell(.pass("tor.network", "tor is connected to the network"))
+            // A bootstrap stays at 100 % when the network is gone.
+            tell(
+                reply["status/circuit-established"] == "1"
+                    ? .pass("tor.network", "tor says that it has a circuit")
+                    : .warn(
+                        "tor.network", "tor has joined the network, and has no circuit now",
+                        "see whether this machine's network is up, and tor's log"))
             await checkAddress(by: Scout(connection: connection, socks: try await connection.socksEndpoint()))
         } catch {
             tell(

@@ -130,7 +130,9 @@ final class Doctor {
                     "chgrp onionbell and chmod 0640, or move it into \(SettingsReader.credentialsDirectory)/, from which systemd passes it to the node"
                 ))
         }
-        if faults.isEmpty { tell(.pass("permissions", "only the owner can read secrets")) }
+        if faults.isEmpty, closed.isEmpty {
+            tell(.pass("permissions", "not every user can read secrets, and the node's user can"))
+        }
     }
 
     private func checkDisk() {
@@ -206,7 +208,10 @@ final class Doctor {
                         "stop the program that uses it, or set \(key) to another address"))
             }
         }
-        if !taken { tell(.pass("ports", "the ports to listen at are free")) }
+        if !taken {
+            let keys = places.filter { if case .host? = $0.1 { true } else { false } }.map(\.0)
+            tell(.pass("ports", "free: \(keys.joined(separator: ", "))"))
+        }
     }
 
     private func askNode() async {
@@ -247,13 +252,14 @@ final class Doctor {
                     ? .warn("node", words, advice) : .fail("node", words, advice))
         }
         guard isWell else { return }
-        tell(
-            .pass(
-                "node",
-                unknown.isEmpty
-                    ? "the node runs and is healthy (\(checks.count) checks)"
-                    : "the node has just been started; not well or not known yet: \(unknown.joined(separator: ", "))"
-            ))
+        guard unknown.isEmpty else {
+            return tell(
+                .warn(
+                    "node",
+                    "the node has just been started; not well or not known yet: \(unknown.joined(separator: ", "))",
+                    "run this again in two minutes"))
+        }
+        tell(.pass("node", "the node runs, and none of its \(checks.count) checks says otherwise"))
     }
 
     private var hasJustStarted: Bool {

@@ -106,7 +106,12 @@ enum Judgement {
                 "tor's consensus ended \(Age.text(1000 * (now - until))) ago: the clock is ahead, or tor is cut off",
                 advice)
         }
-        return .pass("tor.clock", "the clock agrees with tor's relays")
+        guard view.validFrom != nil, view.validUntil != nil else {
+            return .warn(
+                "tor.clock", "not known: tor has no view of the network yet, and no relay has said the time",
+                "run this again when tor is in the network")
+        }
+        return .pass("tor.clock", "the clock agrees with tor's view of the network")
     }
 
     private static func distance(_ seconds: Int) -> String {
