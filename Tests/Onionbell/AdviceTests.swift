@@ -60,6 +60,28 @@ import Testing
         #expect(destroying.map(\.description) == [])
     }
 
+    /// Whoever moves a file "away" is not told to keep it; and an article is advice, too.
+    @Test func noTextMovesAFileAwayOrTellsToRemoveOneOfTheNodes() throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Sources")
+            .standardized
+        let own =
+            /`(moving-in|moving-back|console-owner|onion-key|digest-key|status-key|vapid-key|outbox\.sqlite[a-z.-]*|history)`|its file\b|HiddenServiceDir/
+        var places: [String] = []
+        let all = FileManager.default.enumerator(atPath: root.path)?.allObjects ?? []
+        for file in all.compactMap({ $0 as? String }).sorted() {
+            let isArticle = file.hasSuffix(".md")
+            guard isArticle || file.hasSuffix(".swift") else { continue }
+            let text = try String(contentsOf: root.appending(path: file), encoding: .utf8)
+            let texts =
+                isArticle ? text.split(separator: /[.:;]\s/).map(String.init) : Self.literals(of: text)
+            places += texts.filter { text in
+                text.contains(/(?i)\bmove [^.;:"]{1,40} away\b/)
+                    || isArticle && text.contains(own) && text.contains(/(?i)\b(delete|remove|rm)\b/)
+            }.map { "\(file): \($0)" }
+        }
+        #expect(places == [])
+    }
+
     /// What was accepted last may stand in the log alone.
     @Test func theLogIsNeverPartedFromItsFileUnlessItIsKnownToBeAnothers() throws {
         let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Sources")

@@ -57,7 +57,8 @@ package struct BroughtFiles: Sendable {
             guard fate != .replaced || replaced.contains(ByteText(path)) else {
                 throw BroughtFiles.unfit(
                     name,
-                    "and another file lies there, which the settings here do not name: move that one away")
+                    "and another file lies there, which the settings here do not name: put that one into another folder"
+                )
             }
             files.append(File(name: name, path: path, content: content, fate: fate))
         }

@@ -88,7 +88,7 @@ package struct OnionHealth {
                 .selfDial, level: .failing,
                 state: "another node answers under this address: the onion key is in use elsewhere",
                 advice:
-                    "stop the other node that has a copy of this key; if it is not yours, the key is stolen: move onion-key away for a new address"
+                    "stop the other node that has a copy of this key (an old machine, a restored copy), and wait for the next call; if there is none of yours, the key is stolen: with onion-key in another folder the next start makes a new address, which all senders have to be told"
             )
         }
         if dial.hasNoWay, !isCutOff {

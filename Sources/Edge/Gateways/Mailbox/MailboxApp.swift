@@ -34,7 +34,8 @@ package struct MailboxApp: ConfiguredApp {
     package static func advice(for reason: String) -> String? {
         switch reason {
         case noSuchMailbox: "the mailbox was removed: make another one (onionbell mailbox add), and pair it"
-        case full: "nobody fetches from the mailbox: start its reader, or remove the mailbox"
+        case full:
+            "nobody fetches from the mailbox: start its reader. A mailbox that nobody reads any more is removed with all that lies in it: onionbell mailbox remove"
         case _: nil
         }
     }

@@ -51,7 +51,7 @@ package final class StoreCopy {
     }
 
     static func taken(_ what: String) -> StoreError {
-        StoreError(refused: "\(what): a store is only copied to where there is none. Move it away first")
+        StoreError(refused: "\(what): a store is only copied to where there is none. Name another place")
     }
 
     /// Fills in what only a database has, since others could change its rows: proofs (``Sealed/proof``) and keys of tokens.

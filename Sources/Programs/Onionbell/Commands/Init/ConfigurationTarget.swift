@@ -107,12 +107,14 @@ struct ConfigurationTarget {
             }
             let key = "\(credentials)/\(ConfigurationChoices.httpsKey)"
             guard access(key, F_OK) != 0 else {
-                throw .notWritten("\(key) exists already: move it away to have another one made")
+                throw .notWritten(
+                    "\(key) exists already, and is kept: leave --https-name out to use it, or put it into another folder to have another one made"
+                )
             }
             let request = "\(credentials)/\(ConfigurationChoices.httpsRequest)"
             guard replaces || access(request, F_OK) != 0 else {
                 throw .notWritten(
-                    "\(request) exists already: move it away, or replace it with --force")
+                    "\(request) exists already: put it into another folder, or replace it with --force")
             }
         }
         guard case .key(_, let keyID, let teamID) = choices.apple else { return }
