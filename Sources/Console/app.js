@@ -61,6 +61,7 @@ function draw({ title, nodes, live, isHero }, name) {
     document.documentElement.lang = state.language;
     document.title = `${title} · ${words("app_name")}`;
     const main = document.getElementById("screen");
+    const focused = document.activeElement;
     main.className = isHero ? "hero" : "";
     main.replaceChildren(...[
         isHero ? element("img", { class: "logo", src: "icons/icon-192.png", alt: "", width: 88, height: 88 }) : null,
@@ -68,6 +69,9 @@ function draw({ title, nodes, live, isHero }, name) {
     ].filter(Boolean));
     if (shown !== null && shown !== name) {
         scrollTo(0, 0);
+        document.querySelector("h1").focus({ preventScroll: true });
+    } else if (shown === name && (focused === null || focused === document.body || !focused.isConnected)) {
+        // Who works with keys goes on here, and not at the top of the document: a screen drawn anew has other elements.
         document.querySelector("h1").focus({ preventScroll: true });
     }
     shown = name;

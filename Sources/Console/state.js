@@ -2,11 +2,30 @@
 
 import { languageFor, wordsIn } from "./words.js";
 
-const language = languageFor(null);
+/** The language that was chosen in this browser; a browser that keeps nothing asks for its own. */
+function chosenLanguage() {
+    try {
+        return localStorage.getItem("language");
+    } catch {
+        return null;
+    }
+}
+
+const language = languageFor(chosenLanguage());
 
 export const state = {
     language,
     words: wordsIn(language),
+    /** Speaks another language from the next screen on, also in pages that are opened later. */
+    speak(chosen) {
+        state.language = chosen;
+        state.words = wordsIn(chosen);
+        try {
+            localStorage.setItem("language", chosen);
+        } catch {
+            // It holds for this page.
+        }
+    },
     /** null: not asked yet. */
     hasEntered: null,
     /** Whether the node was asked to restart: its silence is awaited. */

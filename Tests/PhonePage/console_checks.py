@@ -297,10 +297,12 @@ def the_console_asks_nobody_but_the_node(world):
 def the_passphrase_lets_in_and_leaving_ends_it(world):
     with world.page(world.link()) as page:
         page.go("#/access")
-        page.type("input[type=password]", "short")
+        page.type("input[name=passphrase]", "short")
+        page.type("#passphrase-again", "short")
         page.tap("Set the passphrase")
         page.says("A passphrase has at least 10 characters.")
-        page.type("input[type=password]", "correct horse")
+        page.type("input[name=passphrase]", "correct horse")
+        page.type("#passphrase-again", "correct horse")
         page.tap("Set the passphrase")
         page.says("The passphrase is set")
         page.tap("Leave")
@@ -390,6 +392,7 @@ def an_answer_that_breaks_off_ends_nothing(world):
         equal(asked(world, "DELETE", "/names/dora", None, cookie)[0], 200)
         page.go("#/keep")
         page.type("#copy-passphrase", "a long passphrase")
+        page.type("#copy-passphrase-again", "a long passphrase")
         page.run("document.querySelector('#copy form').requestSubmit()")
         page.says("does not answer")
         until(lambda: page.run("return !document.querySelector('#copy [type=submit]').disabled"), "the form to be there again")

@@ -20,6 +20,7 @@ import checks
 import console_calls_checks
 import console_checks
 import console_keep_checks
+import console_mistakes_checks
 import console_pictures
 import console_text_checks
 import deploy_checks
@@ -81,7 +82,8 @@ def with_the_console():
     world = console_checks.World(root)
     try:
         for check in (
-            console_checks.checks + console_text_checks.checks + console_calls_checks.checks + console_keep_checks.checks
+            console_checks.checks + console_text_checks.checks + console_calls_checks.checks
+            + console_keep_checks.checks + console_mistakes_checks.checks
         ):
             checks.run(check, world)
     finally:

@@ -5,6 +5,20 @@ import Vectors
 @testable import Wire
 
 @Suite struct PairingTokenTests {
+    /// Whoever copies half of a token sees it at once, and not by a phone that stays silent.
+    @Test func theBeginningOfADeviceTokenIsToldFromAWholeOne() {
+        let whole = "aku-XrLQrwJs0gwFfkWL2D:APA91b" + String(repeating: "z", count: 134)
+        #expect(!PairingToken.isCut(whole))
+        for length in 29...(29 + 119) {
+            #expect(PairingToken.isCut(String(whole.prefix(length))), "\(length)")
+        }
+        #expect(!PairingToken.isCut(String(whole.prefix(29 + 120))))
+        // What is no token of that form may be any length.
+        for text in ["", ":APA91b", String(repeating: "a", count: 40), "nt1:topic", "wp1:a.org:2Fx::k"] {
+            #expect(!PairingToken.isCut(text), "\(text)")
+        }
+    }
+
     struct Parsed: Decodable {
         var magic: String
         var descriptor: String

@@ -1,23 +1,28 @@
 /* A copy of all that makes the node this node, and moving in from one. */
 
-import { call, callForFile, Refused, told } from "../calls.js";
+import { call, callForFile, differ, Refused, told } from "../calls.js";
 import { ask, button, element, fact, field, form, say } from "../dom.js";
 import { differenceOf, restart } from "../changes.js";
 import { state } from "../state.js";
 
 export async function keepScreen({ show }) {
     const { words } = state;
-    const { made } = await call("GET", "backup");
-    return { title: words("keep_title"), nodes: [copying(made, show), moving(show)] };
+    const { made, undone } = await call("GET", "backup");
+    return { title: words("keep_title"), nodes: [undone ? cameToNothing(undone) : null, copying(made, show), moving(show)].filter(Boolean) };
 }
+
+/** The reason is in the node's own words. */
+const cameToNothing = ({ at, reason }) => element("section", { class: "card faults", id: "undone" },
+    element("p", {}, state.words("move_undone", { time: timeOf(at) })), element("p", { class: "fault", lang: "en" }, reason));
 
 function copying(made, show) {
     const { words } = state;
     const input = element("input", { type: "password", autocomplete: "new-password", id: "copy-passphrase", "aria-describedby": "fault" });
+    const again = element("input", { type: "password", autocomplete: "new-password", id: "copy-passphrase-again", "aria-describedby": "fault" });
     return element("section", { class: "card", id: "copy" }, element("h2", {}, words("keep_copy")),
         element("p", {}, words("keep_copy_text")),
         element("p", { class: "soft", id: "made" }, made === null ? words("keep_never") : words("keep_made", { time: timeOf(made) })),
-        form([field(words("keep_passphrase_new"), input)], words("keep_download"), () => told(async () => {
+        form([field(words("keep_passphrase_new"), input), field(words("passphrase_again"), again)], words("keep_download"), () => differ(input, again) ?? told(async () => {
             const file = await callForFile("POST", "backup", { passphrase: input.value });
             save(file, `onionbell-${new Date().toISOString().slice(0, 10)}.backup`);
             await show();

@@ -58,6 +58,7 @@ function content(node, redraw) {
             fact(words("now_peers"), node.connections.peers),
             fact(words("now_uptime"), spanOf(node.uptime)),
             fact(words("now_version"), node.version))),
+        refusalsOf(node.last_day),
         node.onion.address ? group(words("now_address"), [row(node.onion.address, () => copy(node.onion.address),
             { icon: "copy", isAction: true, class: "address" })]) : null,
         element("section", {}, element("h2", {}, words("now_gateways")), element("dl", { class: "group" },
@@ -66,6 +67,15 @@ function content(node, redraw) {
                     ? ringsOf(gateway)
                     : words("now_gateway_off")))))),
     ].filter(Boolean);
+}
+
+/** The reasons with their causes, in the node's own words, the most frequent first. */
+function refusalsOf({ refused, help }) {
+    const reasons = Object.entries(refused).sort(([, one], [, other]) => other - one);
+    return reasons.length === 0 ? null : element("details", { class: "card", id: "refusals" },
+        element("summary", {}, state.words("now_refusals"), icon("forward")),
+        element("ul", { class: "inner events", lang: "en" }, reasons.map(([code, count]) => element("li", {},
+            element("strong", {}, `${count} × ${code}`), element("span", {}, help[code] ?? "")))));
 }
 
 /** No count since the start: beside those of 24 hours it would say something else. */

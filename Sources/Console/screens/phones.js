@@ -15,7 +15,7 @@ const rings = new Map();
 export async function phonesScreen({ show }) {
     const { words } = state;
     const [book, boxes, page] = [await call("GET", "phones"), await call("GET", "mailboxes"), await call("GET", "page")];
-    const own = await onlyMine(show);
+    const own = await onlyMine(show, book);
     // After the last answer: a ring may end while this screen asks.
     const list = element("div", { id: "list" });
     drawList(list, book, show);
@@ -58,7 +58,9 @@ const withoutApp = (link) => element("section", { class: "card", id: "page" },
 function phoneRow(phone, book, show) {
     const { words } = state;
     const last = rings.get(phone.number);
-    const about = [phone.model || phone.platform, phone.app].filter(Boolean).join(", ");
+    const twins = book.phones.filter(({ name, model, platform, app }) =>
+        name === phone.name && model === phone.model && platform === phone.platform && app === phone.app);
+    const about = [phone.model || phone.platform, phone.app, twins.length > 1 ? `#${phone.number}` : null].filter(Boolean).join(", ");
     return element("div", { class: "phone", "data-number": phone.number },
         element("div", { class: "texts" }, element("strong", {}, phone.name), element("span", { class: "soft" }, about)),
         element("div", { class: "buttons" },
@@ -89,9 +91,10 @@ async function ring({ number }) {
 }
 
 /** Without the phone's key nothing is to be seen on it, and it says so. */
-function outcomeWords({ outcome, reason }, hasKey) {
+function outcomeWords({ outcome, reason, help }, hasKey) {
     const { words } = state;
-    const text = words(`rung_${outcome}`, { reason: reason ?? "" }).trim();
+    const said = words(`rung_${outcome}`, { reason: reason ?? "" }).trim();
+    const text = [said, reason && !said.includes(reason) ? reason : null, help ? `(${help})` : null].filter(Boolean).join(" ");
     return outcome === "delivered" && !hasKey ? `${text} ${words("rung_blind")}` : text;
 }
 

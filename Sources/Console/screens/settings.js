@@ -25,6 +25,7 @@ export async function settingsScreen({ show }) {
     };
     const look = (wanted) => told(async () => {
         const checked = await call("POST", "settings/check", wanted);
+        tellAtFields(inputs, checked.faults);
         result.replaceChildren(...changed(checked, settings, result, show));
         result.scrollIntoView({ block: "nearest" });
     });
@@ -47,6 +48,18 @@ export async function settingsScreen({ show }) {
             result,
         ].filter(Boolean),
     };
+}
+
+/** A fault of a setting that has a field stands there, too. */
+function tellAtFields(inputs, faults) {
+    for (const [key, input] of inputs) {
+        const fault = faults.find((one) => one.key === key);
+        input.nextElementSibling?.remove();
+        input.removeAttribute("aria-invalid");
+        if (!fault) continue;
+        input.setAttribute("aria-invalid", "true");
+        input.after(element("span", { class: "fault", lang: "en" }, fault.problem));
+    }
 }
 
 function inputOf({ key, value, usual, choices }) {
@@ -93,6 +106,8 @@ export function changed(checked, settings, result, show) {
         differenceOf(checked.difference),
         element("p", {}, checked.needs_restart.length === 0
             ? words("settings_live") : words("settings_restart", { keys: checked.needs_restart.join(", ") })),
+        checked.console_off ? element("p", { class: "fault" }, words("settings_closes_all"))
+            : checked.console_closed.length > 0 ? element("p", { class: "fault" }, words("settings_closes", { places: checked.console_closed.join(", ") })) : null,
         fault, settings.writable ? take : element("p", { class: "soft" }, words("settings_closed")))];
 }
 

@@ -19,15 +19,17 @@ const chosen = { client: "bisq1", system: 0 };
 export async function startScreen({ show }) {
     const { words } = state;
     const [point, book, node] = [await call("GET", "point"), await call("GET", "phones"), await call("GET", "state")];
+    let boxes = await call("GET", "mailboxes");
     const seen = element("p", { class: "state", role: "status", id: "seen" });
     drawSeen(seen, node);
     const phones = element("div", {});
-    drawPhones(phones, book);
+    drawPhones(phones, book, boxes);
     const client = point.clients.find(({ client }) => client === chosen.client);
     return {
         title: words("start_title"),
         live: async (kind) => {
-            if (kind === "phones") drawPhones(phones, await call("GET", "phones"));
+            if (kind === "mailboxes") boxes = await call("GET", "mailboxes");
+            if (kind === "phones" || kind === "mailboxes") drawPhones(phones, await call("GET", "phones"), boxes);
             if (kind === "state") drawSeen(seen, await call("GET", "state"));
         },
         nodes: [
@@ -38,7 +40,7 @@ export async function startScreen({ show }) {
                 element("a", { class: "button secondary", href: "#/phones" }, words("start_phone_action"))),
             element("section", { class: "card" },
                 element("h2", {}, words("start_bisq")),
-                choice(words("start_which"), point.clients.map(({ client, name }) => [client, name]), chosen.client,
+                choice(words("start_which"), point.clients.map(({ client, name }) => [client, client === "bisq2-docker" ? words("client_bisq2_docker") : name]), chosen.client,
                     (value) => { chosen.client = value; show(); }),
                 Object.hasOwn(folders, client.client)
                     ? choice(words("start_where"), systems.map((name, index) => [index, name]), chosen.system,
@@ -49,7 +51,7 @@ export async function startScreen({ show }) {
                 button(words("copy"), () => copy(client.lines.join("\n")), { class: "primary", icon: "copy" }),
                 element("p", { class: "soft" }, words("start_restart", { name: client.name })),
                 element("details", {}, element("summary", {}, words("start_more"), icon("forward")),
-                    element("pre", { class: "advice" }, client.advice))),
+                    element("pre", { class: "advice", lang: "en" }, client.advice))),
             element("section", { class: "card" }, element("h2", {}, words("start_seen")), seen),
         ],
     };
@@ -64,11 +66,13 @@ function placeOf({ client, file }) {
 
 const done = (text) => element("p", { class: "state is-good" }, icon("SETUP_CONFIRMATION"), text);
 
-function drawPhones(place, { phones }) {
+/** A phone of a mailbox is in no book. */
+function drawPhones(place, { phones }, { mailboxes }) {
     const { words } = state;
-    place.replaceChildren(phones.length > 0
-        ? done(words("start_phones", { count: phones.length }))
-        : element("p", {}, words("start_phone_text")));
+    const there = [["start_phones", phones.length], ["start_mailboxes", mailboxes.length]].filter(([, count]) => count > 0);
+    place.replaceChildren(...there.length > 0
+        ? there.map(([word, count]) => done(words(word, { count })))
+        : [element("p", {}, words("start_phone_text"))]);
 }
 
 /** Whether a Bisq has ever come since the node's start: whatever became of it, the way is found. */
@@ -84,6 +88,6 @@ function drawSeen(place, { endpoints }) {
 
 const sum = (counts) => Object.values(counts).reduce((all, count) => all + count, 0);
 
-const choice = (label, options, value, onchange) => element("label", { class: "choice" }, element("span", {}, label),
+export const choice = (label, options, value, onchange) => element("label", { class: "choice" }, element("span", {}, label),
     element("select", { onchange: (event) => onchange(event.target.value) },
         options.map(([key, name]) => element("option", { value: key, selected: key === value }, name))));

@@ -151,6 +151,19 @@ extension UInt8 {
 }
 
 extension PairingToken {
+    /// Characters behind the mark in an Android phone's device token: all that were ever seen have 134.
+    package static let leastSecret = 120
+
+    /// Whether a text is the beginning of an Android phone's device token whose end is missing, as when a copy was cut.
+    package static func isCut(_ deviceToken: String) -> Bool {
+        let bytes = Array(deviceToken.utf8.prefix(4_096))
+        let mark = Array(":APA91b".utf8)
+        guard let colon = bytes.firstIndex(of: mark[0]), colon > 0, bytes[colon...].starts(with: mark) else {
+            return false
+        }
+        return bytes.count - colon - mark.count < leastSecret
+    }
+
     /// True for an iPhone from 6s on, named as its makers do, and for an iPad Pro. A descriptor without a model, on
     /// which Bisq 1 fails, is false.
     package static func isContentAvailable(descriptor: String) -> Bool {

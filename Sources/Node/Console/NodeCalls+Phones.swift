@@ -3,6 +3,7 @@ import Doors
 import Encodings
 import HTTP1
 import JSONCoding
+import Overview
 import Persistence
 import Reactor
 import Relay
@@ -94,6 +95,15 @@ extension NodeCalls {
         return watch.value
     }
 
+    /// Returns what helps against the reason for which a phone has not rung.
+    private func help(for reason: String, of phone: PhoneBook.Phone) -> String {
+        let apps = node.settings.apps.filter {
+            $0.service.serves(phone.platform) && (phone.app.isEmpty || $0.name == phone.app)
+        }
+        return RefusalHelp.text(
+            of: reason, advice: apps.lazy.compactMap { type(of: $0.settings).advice(for: reason) }.first)
+    }
+
     /// Rings phones side by side, each for a minute at most.
     private func ring(
         _ phones: [PhoneBook.Phone], with key: TestKey
@@ -106,7 +116,8 @@ extension NodeCalls {
             var rung: [RungPhone] = []
             for (phone, text) in messages {
                 test.ring(phone, message: text) {
-                    rung.append(RungPhone(number: phone.number, end: $0))
+                    let help = $0.reason.map { self.help(for: $0, of: phone) }
+                    rung.append(RungPhone(number: phone.number, end: $0, help: help))
                     guard rung.count == count else { return }
                     waiting.resume(returning: rung.sorted { $0.number < $1.number })
                 }
@@ -119,10 +130,13 @@ extension NodeCalls {
 private struct RungPhone: Sendable {
     let number: Int64
     let end: PhoneTest.End
+    /// The advice against the reason.
+    let help: String?
 
     var members: JSON.Object {
         var members: JSON.Object = ["outcome": .string(end.outcome)]
         members["reason"] = end.reason.map { .string($0) }
+        members["help"] = help.map { .string($0) }
         return members
     }
 }

@@ -97,6 +97,8 @@ extension NodeCalls {
                 "faults": .array(Array(shown)), "fault_count": .integer(Int64(checked.faults.count)),
                 "remarks": .array(checked.remarks.prefix(Self.mostFaults).map { .string($0) }),
                 "difference": .array(difference.map(\.json)), "needs_restart": checked.json,
+                "console_closed": .array(checked.closedPlaces.map { .string($0) }),
+                "console_off": .bool(checked.isConsoleOff),
             ])
     }
 
@@ -105,6 +107,9 @@ extension NodeCalls {
         var faults: [SettingsFault] = []
         var remarks: [String] = []
         var restartKeys: [String] = []
+        /// The places at which the console is now, and would be no more.
+        var closedPlaces: [String] = []
+        var isConsoleOff = false
 
         var json: JSON { .array(restartKeys.prefix(NodeCalls.mostKeys).map { .string($0) }) }
     }
@@ -125,7 +130,9 @@ extension NodeCalls {
             return Checked(
                 faults: check.faults + settings.moveFaults(from: node.settings)
                     + settings.programFaults(beside: [node.settings, present].compactMap(\.self)),
-                remarks: check.remarks, restartKeys: node.keysThatNeedRestart(for: settings))
+                remarks: check.remarks, restartKeys: node.keysThatNeedRestart(for: settings),
+                closedPlaces: node.settings.console.places.filter { !settings.console.places.contains($0) },
+                isConsoleOff: !settings.console.isOn)
         }
     }
 

@@ -11,10 +11,11 @@ import Wire
 // What an owner enters of phones, for commands and calls alike.
 
 extension PairingToken {
-    /// Reads a token as a person enters it: a short topic of ntfy may stand where the token of a phone
-    /// stands.
+    /// Reads a token as a person enters it: with the line breaks and blanks of a mail, and a short topic of ntfy may stand where
+    /// the token of a phone stands.
     package init(entered text: String) throws(CallRefusal) {
-        let text = try PairingToken.filledUp(text)
+        let text = try PairingToken.filledUp(
+            String(decoding: PastedText.joinedSections(Array(text.utf8)), as: UTF8.self))
         do throws(PairingTokenError) {
             try self.init(text)
         } catch {
@@ -79,6 +80,12 @@ extension PhoneEntry {
         _ platform: Platform, _ token: String, app: String, named name: String, model: String,
         in settings: Settings
     ) throws(CallRefusal) {
+        if platform == .android, PairingToken.isCut(token) {
+            throw CallRefusal(
+                .unfit, "token_cut",
+                "the device token is cut: Google's have \(PairingToken.leastSecret) characters or more behind :APA91b. Copy all of it"
+            )
+        }
         // Credentials may come later, and whoever is added is in the book.
         let validator = Validator(
             apps: GatewayAssembly.apps(of: settings).map {

@@ -30,6 +30,9 @@ extension Settings {
 
         /// Whether there are pages at all.
         package var isOn: Bool { !listen.isEmpty || proxied != nil }
+
+        /// All places with pages, in words.
+        var places: [String] { listen.map(\.description) + (proxied.map { ["\($0.listen)"] } ?? []) }
     }
 
     /// Reads `console`.

@@ -98,6 +98,24 @@ import Testing
         #expect(turns.isEmpty)
     }
 
+    /// One who has mistyped beside others who guess hears it when each of them was judged once, or after the longest time that a
+    /// wrong guess is held: both are a few turns more with the owner's own.
+    @Test(arguments: [1, 8, 34, 64, 100])
+    func aWrongGuessBesideOthersIsAnsweredWhenTheyWereJudged(programs: Int) {
+        var siege = Siege()
+        for _ in 0..<programs { siege.guess(.oneOfMany) }
+        for _ in 0..<20 { _ = siege.pass(owner: nil, fresh: { $0 }) }
+        let own = siege.turns.add(from: .oneOfMany)
+        var turns = 0
+        while turns < 1000 {
+            turns += 1
+            let (_, over) = siege.turns.next()
+            if over.contains(where: { $0 == own }) { break }
+            for id in over where siege.whose.removeValue(forKey: id) != nil { siege.guess(.oneOfMany) }
+        }
+        #expect(turns <= min(programs, PassphraseTurns.longestHold) + 6)
+    }
+
     @Test func aBrowserThatHasEnteredBeforeComesBeforeAllStrangers() {
         var turns = PassphraseTurns()
         let known = turns.add(from: .known([1]))

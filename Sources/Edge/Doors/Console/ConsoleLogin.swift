@@ -43,7 +43,7 @@ package final class ConsoleLogin {
 
     private enum Judgement { case right, wrong, comeAgain }
 
-    /// A turn takes this long at least, and so many times as long as its hash: a third of a processor is used.
+    /// A turn takes this long at least, and so many times the processor time of its hash: a third of a processor is used.
     private static let shortestTurn: Duration = .milliseconds(600)
     private static let hashesPerTurn = 3
 
@@ -112,9 +112,11 @@ package final class ConsoleLogin {
             for id in over { tell(id, wrong.remove(id) == nil ? .comeAgain : .wrong) }
             guard let id, let text = guesses[id]?.text else { continue }
             let began = EventLoop.now
-            if await isPassphrase(text) { tell(id, .right) } else { wrong.insert(id) }
-            let took = EventLoop.now - began
-            await pause(max(Self.shortestTurn, took * Self.hashesPerTurn) - took)
+            let (isRight, cost) = await judge(text)
+            if isRight { tell(id, .right) } else { wrong.insert(id) }
+            // What a busy machine adds is no work of strangers, and lengthens no turn.
+            let rest = max(Self.shortestTurn, cost * Self.hashesPerTurn) - (EventLoop.now - began)
+            if rest > .zero { await pause(rest) }
         }
         isTakingTurns = false
     }
@@ -130,10 +132,12 @@ package final class ConsoleLogin {
         }
     }
 
-    private func isPassphrase(_ text: String) async -> Bool {
-        guard let salt = access.saltToTry(), let digest = await hash(text, salt: salt) else { return false }
+    /// Judges a guess; the cost is processor time.
+    private func judge(_ text: String) async -> (isRight: Bool, cost: Duration) {
+        guard let salt = access.saltToTry() else { return (false, .zero) }
+        let (digest, cost) = await hash(text, salt: salt)
         // It may have been changed meanwhile.
-        return access.checkPassphrase(digest)
+        return (digest.map { access.checkPassphrase($0) } ?? false, cost)
     }
 
     private func enter(by way: Way, showing old: String?) async -> Answer {
@@ -162,7 +166,7 @@ package final class ConsoleLogin {
     func setPassphrase(_ text: String?, by token: String) async -> Bool {
         var digest: PassphraseDigest?
         if let text {
-            digest = await hash(text, salt: nil)
+            digest = await hash(text, salt: nil).digest
             guard digest != nil else { return false }
         }
         // The session may have ended meanwhile.
@@ -182,8 +186,11 @@ package final class ConsoleLogin {
     /// Hashes texts one at a time, each on a thread of its own.
     ///
     /// - Parameter salt: The salt to hash with; `nil`: a new one.
-    private func hash(_ text: String, salt: [UInt8]?) async -> PassphraseDigest? {
+    private func hash(_ text: String, salt: [UInt8]?) async -> (digest: PassphraseDigest?, cost: Duration) {
         let passphrase = Secret(Array(text.utf8))
-        return await hashes.run { try? PassphraseDigest(of: passphrase, salt: salt) }
+        return await hashes.run {
+            let before = ThreadTime.used
+            return (try? PassphraseDigest(of: passphrase, salt: salt), ThreadTime.used - before)
+        }
     }
 }

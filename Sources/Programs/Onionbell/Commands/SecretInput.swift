@@ -150,10 +150,10 @@ struct SecretInput: Sendable {
     private func isEmpty(_ line: ArraySlice<UInt8>) -> Bool { line.allSatisfy { $0 <= UInt8(ascii: " ") } }
 
     private func joined(_ bytes: [UInt8]) -> [UInt8] {
-        let lines = bytes.split { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }
-        guard joinsLines else { return Array(lines.first ?? []) }
-        let isBlank = { (byte: UInt8) in byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
-        return lines.flatMap { $0.drop(while: isBlank).reversed().drop(while: isBlank).reversed() }
+        guard joinsLines else {
+            return Array(bytes.split { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }.first ?? [])
+        }
+        return PastedText.joined(bytes)
     }
 }
 

@@ -75,7 +75,8 @@ struct PhonesTestCommand: AsyncParsableCommand {
 
     /// Returns the words for the outcome that the node names, and the exit status.
     private static func verdict(_ rung: JSON) -> (words: String, status: Int32) {
-        let reason = rung["reason"]?.string.map { ": \(plainText($0))" } ?? ""
+        let help = rung["help"]?.string.map { " (\(plainText($0)))" } ?? ""
+        let reason = rung["reason"]?.string.map { ": \(plainText($0))" + help } ?? ""
         return switch rung["outcome"]?.string ?? "" {
         case "delivered": ("delivered: its push service has taken it", 0)
         case "stored": ("stored; its push service has not taken it within a minute\(reason)", 3)
