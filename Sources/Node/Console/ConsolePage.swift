@@ -7,8 +7,6 @@ enum ConsolePage {
     /// Bytes of a file. As much is asked for each time: more than 128 KiB would leave the heap larger.
     private static let limit = 120 << 10
     private static let longestName = 64
-    /// The file that describes the calls; served with them, and to nobody else.
-    static let description = "openapi.json"
     /// The files that it has from the phone's page.
     private static let shared = ["dom.js", "icons.js", "qr.js", "style.css", "words.js"]
 

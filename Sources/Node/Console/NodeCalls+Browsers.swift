@@ -6,34 +6,57 @@ import Tor
 /// The calls about who may find the console's onion address. The login stays as it is.
 extension NodeCalls {
     nonisolated static let browserCalls: [Call] = [
-        .files("GET", "console-keys") { files, asked throws(CallRefusal) in
-            try asked.body.refuseOthers()
-            try files.refuseNobody()
-            let keys = try files.browsers { invitations throws(InvitationError) in try invitations.load() }
-            let names = (keys ?? [:]).keys.sorted()
-            return HTTPResponse(
-                status: 200,
-                json: ["private": .bool(keys != nil), "names": .array(names.map { .string($0) })])
-        },
-        .files("POST", "console-keys") { files, asked throws(CallRefusal) in
-            try files.inviteBrowser(asked.body)
-        },
-        .files("DELETE", "console-keys") { files, asked throws(CallRefusal) in
-            try asked.body.refuseOthers()
-            try files.refuseNobody()
-            try files.browsers { invitations throws(InvitationError) in
-                if try invitations.load() != nil { try invitations.makePublic() }
-            }
-            return HTTPResponse(status: 204)
-        },
-        .files("DELETE", "console-keys", "{}") { files, asked throws(CallRefusal) in
-            try asked.body.refuseOthers()
-            try files.refuseNobody()
-            try files.browsers { invitations throws(InvitationError) in
-                try invitations.revoke(asked.segment)
-            }
-            return HTTPResponse(status: 204)
-        },
+        Call(
+            CallText(
+                "GET console-keys", "listConsoleKeys", "Who may find the console's onion address.",
+                answer: .json(
+                    "Of an address that is not private: nobody is named, and everybody may.",
+                    ["private": .flag, "names": .list(.peerName)])),
+            by: .files { files, _ throws(CallRefusal) in
+                try files.refuseNobody()
+                let keys = try files.browsers { invitations throws(InvitationError) in try invitations.load()
+                }
+                let names = (keys ?? [:]).keys.sorted()
+                return HTTPResponse(
+                    status: 200,
+                    json: ["private": .bool(keys != nil), "names": .array(names.map { .string($0) })])
+            }),
+        Call(
+            CallText(
+                "POST console-keys", "addConsoleKey",
+                "Make a key for the console's onion address. With the first one nobody finds it without a key, and all open connections end.",
+                asks: ["name": .peerName],
+                answer: .made(
+                    "What Tor Browser, or another tor, needs; not shown again.",
+                    [
+                        "name": .text, "address": .text, "key": .text.said("Tor Browser asks for it."),
+                        "file": .text.said("The line of a file .auth_private in ClientOnionAuthDir."),
+                    ]), refuses: [.conflict, .unfit]),
+            by: .files { files, asked throws(CallRefusal) in try files.inviteBrowser(asked.body) }),
+        Call(
+            CallText(
+                "DELETE console-keys", "removeConsoleKeys",
+                "Revoke all keys: whoever knows the address reaches the login.",
+                answer: .done("Everybody may.")),
+            by: .files { files, _ throws(CallRefusal) in
+                try files.refuseNobody()
+                try files.browsers { invitations throws(InvitationError) in
+                    if try invitations.load() != nil { try invitations.makePublic() }
+                }
+                return HTTPResponse(status: 204)
+            }),
+        Call(
+            CallText(
+                "DELETE console-keys/{peer}", "removeConsoleKey",
+                "Revoke a key for the console's onion address.", answer: .done("Revoked."),
+                refuses: [.absent, .unfit]),
+            by: .files { files, asked throws(CallRefusal) in
+                try files.refuseNobody()
+                try files.browsers { invitations throws(InvitationError) in
+                    try invitations.revoke(asked.segment)
+                }
+                return HTTPResponse(status: 204)
+            }),
     ]
 }
 
@@ -45,8 +68,7 @@ extension NodeFiles {
     }
 
     fileprivate func inviteBrowser(_ body: CallBody) throws(CallRefusal) -> HTTPResponse {
-        try body.refuseOthers(but: "name")
-        let name = try body.text("name", limit: 256)
+        let name = try body.text("name")
         try refuseNobody()
         let address: OnionAddress
         do {

@@ -10,20 +10,31 @@ import Relay
 /// Which Bitwarden servers may use their door. They are listed and removed as all registrations are.
 extension NodeCalls {
     nonisolated static let installationCalls: [Call] = [
-        .store("POST", "installations") { files, asked throws(CallRefusal) in
-            try files.addInstallation(asked.body)
-        },
-        .store("PUT", "installations", "{}") { files, asked throws(CallRefusal) in
-            try files.setInstallation(asked.segment.lowercased(), asked.body)
-        },
+        Call(
+            CallText(
+                "POST installations", "addInstallation",
+                "Let a Bitwarden server in, or give it another key.",
+                asks: [
+                    "id?": .text(0...64, pattern: "^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$")
+                        .said("The server's own; without it a new one.")
+                ], answer: .made("The key is not shown again.", ["id": .text, "key": .text]),
+                refuses: [.unfit]),
+            by: .store { files, asked throws(CallRefusal) in try files.addInstallation(asked.body) }),
+        Call(
+            CallText(
+                "PUT installations/{id}", "setInstallation",
+                "Shut a Bitwarden server out for a while, or let it in again; its devices stay.",
+                asks: ["enabled": .flag], answer: .done("It is."), refuses: [.absent]),
+            by: .store { files, asked throws(CallRefusal) in
+                try files.setInstallation(asked.segment.lowercased(), asked.body)
+            }),
     ]
 }
 
 extension NodeFiles {
     /// Adds an installation. One that is there gets another key.
     fileprivate func addInstallation(_ body: CallBody) throws(CallRefusal) -> HTTPResponse {
-        try body.refuseOthers(but: "id")
-        let id = try body.optionalText("id", limit: 64)?.lowercased() ?? InstallationID.new()
+        let id = body.optionalText("id")?.lowercased() ?? InstallationID.new()
         guard BitwardenDoor.isInstallationID(id) else {
             throw CallRefusal(.unfit, "bad_id", "the id is not a GUID (8-4-4-4-12 hex digits)")
         }
@@ -38,10 +49,7 @@ extension NodeFiles {
     }
 
     fileprivate func setInstallation(_ id: String, _ body: CallBody) throws(CallRefusal) -> HTTPResponse {
-        try body.refuseOthers(but: "enabled")
-        guard let isEnabled = try body.optionalFlag("enabled") else {
-            throw CallRefusal(.malformed, "bad_request", "enabled is missing")
-        }
+        let isEnabled = body.flag("enabled")
         return try registrations(changing: true) { file in
             guard let known = try file.installation(id) else {
                 throw CallRefusal(.absent, "unknown_installation", "no installation has this id")

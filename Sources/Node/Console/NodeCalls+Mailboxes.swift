@@ -10,26 +10,60 @@ import Relay
 /// Mailboxes, and who publishes texts of the owner's own to them.
 extension NodeCalls {
     nonisolated static let mailboxCalls: [Call] = [
-        .store("GET", "mailboxes") { files, asked throws(CallRefusal) in
-            try asked.body.refuseOthers()
-            return try files.mailboxes()
-        },
-        .store("POST", "mailboxes") { files, asked throws(CallRefusal) in try files.addMailbox(asked.body) },
-        .store("DELETE", "mailboxes", "{}") { files, asked throws(CallRefusal) in
-            try asked.body.refuseOthers()
-            return try files.removeMailbox(asked.segment)
-        },
-        .store("GET", "mailboxes", "{}", "publishers") { files, asked throws(CallRefusal) in
-            try asked.body.refuseOthers()
-            return try files.publishers(of: asked.segment)
-        },
-        .store("POST", "mailboxes", "{}", "publishers") { files, asked throws(CallRefusal) in
-            try files.addPublisher(to: asked.segment, asked.body)
-        },
-        .store("DELETE", "mailboxes", "{}", "publishers", "{}") { files, asked throws(CallRefusal) in
-            try asked.body.refuseOthers()
-            return try files.removePublisher(asked.segments[1], from: asked.segment)
-        },
+        Call(
+            CallText(
+                "GET mailboxes", "listMailboxes", "The mailboxes.",
+                answer: .json(
+                    "All.",
+                    [
+                        "mailboxes": .list([
+                            "name": .name, "show": NewMailbox.shows, "open": .flag, "readers": .list(.text),
+                            "waiting": .number,
+                        ])
+                    ])),
+            by: .store { files, _ throws(CallRefusal) in try files.mailboxes() }),
+        Call(
+            CallText(
+                "POST mailboxes", "addMailbox", "Make a mailbox.",
+                asks: [
+                    "name": .name, "show?": NewMailbox.shows, "readers?": .list(.name, most: 1000),
+                    "open?": .flag,
+                    "tokens_of?": .name.said("A mailbox: its readers of the same names keep their tokens."),
+                ],
+                answer: .made(
+                    "All that is shown once.",
+                    [
+                        "name": .text, "pairing_token": .text, "topic": .text, "url": .nullable(.text),
+                        "readers": .list(["name": .text, "token": .nullable(.text)]),
+                    ]), refuses: [.absent, .conflict, .unfit]),
+            by: .store { files, asked throws(CallRefusal) in try files.addMailbox(asked.body) }),
+        Call(
+            CallText(
+                "DELETE mailboxes/{name}", "removeMailbox", "Delete a mailbox with all that waits in it.",
+                answer: .done("Deleted."), refuses: [.absent]),
+            by: .store { files, asked throws(CallRefusal) in try files.removeMailbox(asked.segment) }),
+        Call(
+            CallText(
+                "GET mailboxes/{name}/publishers", "listPublishers",
+                "Who may put texts of the owner's own into a mailbox.",
+                answer: .json("Their names.", ["names": .list(.name)]), refuses: [.absent]),
+            by: .store { files, asked throws(CallRefusal) in try files.publishers(of: asked.segment) }),
+        Call(
+            CallText(
+                "POST mailboxes/{name}/publishers", "addPublisher",
+                "Make a publisher. Its token is shown once.", asks: ["name": .name],
+                answer: .made("Its token.", ["name": .name, "token": .text]),
+                refuses: [.absent, .conflict, .unfit]),
+            by: .store { files, asked throws(CallRefusal) in
+                try files.addPublisher(to: asked.segment, asked.body)
+            }),
+        Call(
+            CallText(
+                "DELETE mailboxes/{name}/publishers/{publisher}", "removePublisher",
+                "Make a publisher's token invalid.", answer: .done("It is."), refuses: [.absent]),
+            by: .store { files, asked throws(CallRefusal) in
+                try files.removePublisher(asked.segments[1], from: asked.segment)
+            }),
     ]
 }
 
@@ -58,16 +92,13 @@ extension NodeFiles {
     }
 
     fileprivate func addMailbox(_ body: CallBody) throws(CallRefusal) -> HTTPResponse {
-        try body.refuseOthers(but: "name", "show", "readers", "open", "tokens_of")
-        let word = try body.optionalText("show", limit: 16) ?? Mailbox.Show.bell.rawValue
-        guard let show = Mailbox.Show.allCases.first(where: { $0.rawValue == word }) else {
-            throw CallRefusal(.malformed, "bad_request", "show must be bell or sealed")
-        }
+        let word = body.optionalText("show")
+        let show = Mailbox.Show.allCases.first { word?.hasSameBytes(as: $0.rawValue) == true } ?? .bell
         try refuseEarly()
         var made = try NewMailbox(
-            named: body.text("name", limit: 256), show: show, readers: body.texts("readers", limit: 256),
-            isOpen: body.flag("open"), in: settings)
-        let other = try body.optionalText("tokens_of", limit: 256)
+            named: body.text("name"), show: show, readers: body.texts("readers"), isOpen: body.flag("open"),
+            in: settings)
+        let other = body.optionalText("tokens_of")
         try registrations(changing: true) { try made.add(to: $0, tokensOf: other, in: settings) }
         return HTTPResponse(status: 201, json: made.json)
     }
@@ -110,8 +141,7 @@ extension NodeFiles {
     }
 
     fileprivate func addPublisher(to mailbox: String, _ body: CallBody) throws(CallRefusal) -> HTTPResponse {
-        try body.refuseOthers(but: "name")
-        let name = try body.text("name", limit: 256)
+        let name = try body.text("name")
         try PhoneBook.check(name)
         let token = MailboxDigests.newToken()
         let publisher = Mailbox.Publisher(name: name, token: try digests().token(token))
@@ -156,6 +186,8 @@ extension NodeFiles {
 }
 
 extension NewMailbox {
+    fileprivate static let shows = CallShape.choice(Mailbox.Show.allCases.map(\.rawValue))
+
     fileprivate var json: JSON {
         var members: JSON.Object = [
             "name": .string(name), "pairing_token": .string(pairingToken), "topic": .string(topic),

@@ -10,16 +10,27 @@ import Tor
 /// The calls about what happened last, and whether the node can be reached from outside.
 extension NodeCalls {
     nonisolated static let nowCalls: [Call] = [
-        Call("GET", "history") { calls, asked throws(CallRefusal) in
-            try asked.body.refuseOthers()
-            return HTTPResponse(
-                status: 200,
-                json: ["events": .array(calls.node.report.timeline.events.reversed().map(\.json))])
-        },
-        Call("POST", "reach") { calls, asked throws(CallRefusal) in
-            try asked.body.refuseOthers()
-            return try await calls.reach()
-        },
+        Call(
+            CallText(
+                "GET history", "getHistory", "The last twenty changes of the checks.",
+                answer: .json(
+                    "The latest first.",
+                    ["events": .list(["at": .time, "level": .level, "name": .text, "words": .text])])),
+            by: .node { calls, _ in
+                HTTPResponse(
+                    status: 200,
+                    json: ["events": .array(calls.node.report.timeline.events.reversed().map(\.json))])
+            }),
+        Call(
+            CallText(
+                "POST reach", "reach", "Call the own address by the own tor, as somebody outside does.",
+                answer: .json(
+                    "What came of it.",
+                    [
+                        "outcome": .choice(["reached", "another", "unreached", "unanswered"]),
+                        "reason": .nullable(.text), "milliseconds": .number,
+                    ]), refuses: [.conflict]),
+            by: .node { calls, _ async throws(CallRefusal) in try await calls.reach() }),
     ]
 
     /// Calls the node's own address. Tor has each door's connection within half a minute, or has not.

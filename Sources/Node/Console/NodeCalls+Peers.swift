@@ -8,34 +8,65 @@ import Tor
 /// The calls about who sends: the line for each Bisq, and the peers of a private node.
 extension NodeCalls {
     nonisolated static let peerCalls: [Call] = [
-        .files("GET", "point") { files, asked throws(CallRefusal) in
-            try asked.body.refuseOthers()
-            return try files.point()
-        },
-        .files("GET", "peers") { files, asked throws(CallRefusal) in
-            try asked.body.refuseOthers()
-            try files.refuseNobody()
-            let keys = try files.invitations { invitations throws(InvitationError) in try invitations.load() }
-            let names = (keys ?? [:]).keys.sorted()
-            return HTTPResponse(
-                status: 200,
-                json: ["private": .bool(keys != nil), "clients": .array(names.map { .string($0) })])
-        },
-        .files("POST", "peers") { files, asked throws(CallRefusal) in try files.invite(asked.body) },
-        .files("DELETE", "peers") { files, asked throws(CallRefusal) in
-            try asked.body.refuseOthers()
-            try files.invitations { invitations throws(InvitationError) in
-                if try invitations.load() != nil { try invitations.makePublic() }
-            }
-            return HTTPResponse(status: 204)
-        },
-        .files("DELETE", "peers", "{}") { files, asked throws(CallRefusal) in
-            try asked.body.refuseOthers()
-            try files.invitations { invitations throws(InvitationError) in
-                try invitations.revoke(asked.segment)
-            }
-            return HTTPResponse(status: 204)
-        },
+        Call(
+            CallText(
+                "GET point", "getPoint", "What each Bisq program needs to send to this node.",
+                answer: .json(
+                    "For each program.",
+                    [
+                        "address": .text, "private": .flag, "bisq2_port": .number,
+                        "clients": .list(PointedSettings.shape),
+                    ])),
+            by: .files { files, _ throws(CallRefusal) in try files.point() }),
+        Call(
+            CallText(
+                "GET peers", "listPeers", "Who may connect.",
+                answer: .json(
+                    "Of a node that is not private: nobody is named, and everybody may.",
+                    ["private": .flag, "clients": .list(.peerName)])),
+            by: .files { files, _ throws(CallRefusal) in
+                try files.refuseNobody()
+                let keys = try files.invitations { invitations throws(InvitationError) in
+                    try invitations.load()
+                }
+                let names = (keys ?? [:]).keys.sorted()
+                return HTTPResponse(
+                    status: 200,
+                    json: ["private": .bool(keys != nil), "clients": .array(names.map { .string($0) })])
+            }),
+        Call(
+            CallText(
+                "POST peers", "invite",
+                "Let a peer in. With the first one the node becomes private, and all open connections end.",
+                asks: ["name": .peerName],
+                answer: .made(
+                    "What the peer's tor needs; not shown again.",
+                    [
+                        "name": .text,
+                        "file": .text.said("The line of a file .auth_private in ClientOnionAuthDir."),
+                        "command": .text.said("For the control port of the peer's tor."),
+                    ]), refuses: [.conflict, .unfit]),
+            by: .files { files, asked throws(CallRefusal) in try files.invite(asked.body) }),
+        Call(
+            CallText(
+                "DELETE peers", "letEverybodyIn", "Revoke all invitations and make the node public.",
+                answer: .done("The node is public.")),
+            by: .files { files, _ throws(CallRefusal) in
+                try files.invitations { invitations throws(InvitationError) in
+                    if try invitations.load() != nil { try invitations.makePublic() }
+                }
+                return HTTPResponse(status: 204)
+            }),
+        Call(
+            CallText(
+                "DELETE peers/{peer}", "revoke", "Revoke a peer's invitation.", answer: .done("Revoked."),
+                refuses: [.absent, .unfit]),
+            by: .files { files, asked throws(CallRefusal) in
+                try files.invitations { invitations throws(InvitationError) in
+                    try invitations.revoke(asked.segment)
+                }
+                return HTTPResponse(status: 204)
+            }),
     ]
 }
 
@@ -56,8 +87,7 @@ extension NodeFiles {
     }
 
     fileprivate func invite(_ body: CallBody) throws(CallRefusal) -> HTTPResponse {
-        try body.refuseOthers(but: "name")
-        let name = try body.text("name", limit: 256)
+        let name = try body.text("name")
         if let front = settings.front {
             throw CallRefusal(
                 .unconfigured, "has_front", "onion.public_address: \(Settings.refusal(of: front))")
@@ -108,6 +138,11 @@ extension InvitationError {
 }
 
 extension PointedSettings {
+    fileprivate static let shape: CallShape = [
+        "client": .choice(PointedClient.allCases.map(\.rawValue)), "name": .text, "file": .text,
+        "lines": .list(.text), "advice": .text,
+    ]
+
     fileprivate var json: JSON {
         let lines: [String] =
             switch client {

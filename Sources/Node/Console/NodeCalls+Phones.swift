@@ -11,41 +11,111 @@ import Wire
 
 /// The phone book. Its node takes over what is changed here: see ``NodeCalls/Call/kinds``.
 extension NodeCalls {
-    nonisolated static let phoneCalls: [Call] = [
-        .store("GET", "phones") { files, asked throws(CallRefusal) in
-            try asked.body.refuseOthers()
-            return try files.phones()
-        },
-        .store("POST", "phones") { files, asked throws(CallRefusal) in try files.addPhone(asked.body) },
-        .store("DELETE", "phones", "{}") { files, asked throws(CallRefusal) in
-            try asked.body.refuseOthers()
-            return try files.removePhone(NodeCalls.number(asked.segment))
-        },
-        Call("POST", "phones", "{}", "ring") { calls, asked throws(CallRefusal) in
-            try await calls.ring(number: NodeCalls.number(asked.segment), asked.body)
-        },
-        Call("POST", "names", "{}", "ring") { calls, asked throws(CallRefusal) in
-            try await calls.ring(name: asked.segment, asked.body)
-        },
-        .store("PUT", "names", "{}") { files, asked throws(CallRefusal) in
-            try files.rename(asked.segment, asked.body)
-        },
-        .store("DELETE", "names", "{}") { files, asked throws(CallRefusal) in
-            try asked.body.refuseOthers()
-            return try files.removeName(asked.segment)
-        },
-        .store("PUT", "names", "{}", "address") { files, asked throws(CallRefusal) in
-            try files.giveAddress(asked.segment, asked.body)
-        },
-        .store("DELETE", "names", "{}", "address") { files, asked throws(CallRefusal) in
-            try asked.body.refuseOthers()
-            return try files.removeAddress(asked.segment)
-        },
-        .files("GET", "page") { files, asked throws(CallRefusal) in
-            try asked.body.refuseOthers()
-            let link = try PhonePageLink.text(for: files.settings)
-            return HTTPResponse(status: 200, json: ["link": link.map { .string($0) } ?? .null])
-        },
+    nonisolated static let phoneCalls: [Call] = bookCalls + nameCalls
+
+    private nonisolated static let bookCalls: [Call] = [
+        Call(
+            CallText(
+                "GET phones", "listPhones", "The phone book, without device tokens.",
+                answer: .json(
+                    "The book.",
+                    [
+                        "phones": .list(PhoneEntry.shape),
+                        "aliases": .list(.name).said("Names with one address for all their phones."),
+                    ])),
+            by: .store { files, _ throws(CallRefusal) in try files.phones() }),
+        Call(
+            CallText(
+                "POST phones", "addPhone",
+                "Add a phone by its pairing token, or by its device token. The key in a pairing token is not stored.",
+                asks: NewPhone.shape,
+                answer: .made(
+                    "Added.",
+                    [
+                        "number": .number, "name": .name, "platform": .text, "model": .text, "app": .text,
+                        "length": .number.said("Characters of the phone's own address."),
+                        "address": .nullable(.text).said(
+                            "An address that stands for the phone's, which is longer than Bisq 2 takes."),
+                        "stand_in": .nullable(.text).said("The pairing token with that address."),
+                    ]), refuses: [.conflict, .unfit]),
+            by: .store { files, asked throws(CallRefusal) in try files.addPhone(asked.body) }),
+        Call(
+            CallText(
+                "DELETE phones/{number}", "removePhone", "Remove a phone.", answer: .done("Removed."),
+                refuses: [.absent]),
+            by: .store { files, asked throws(CallRefusal) in
+                try files.removePhone(NodeCalls.number(asked.segment))
+            }),
+        Call(
+            CallText(
+                "POST phones/{number}/ring", "ringPhone",
+                "Ring a phone, and wait up to a minute for its push service.",
+                more:
+                    "With the phone's pairing token the phone shows the test. Without it most apps show nothing, since nobody has the key.",
+                asks: ["pairing_token?": .text(8192)],
+                answer: .json("What became of it.", RungPhone.shape),
+                refuses: [.absent, .unfit]),
+            by: .node { calls, asked async throws(CallRefusal) in
+                try await calls.ring(number: NodeCalls.number(asked.segment), asked.body)
+            }),
+        Call(
+            CallText(
+                "GET page", "getPage", "The link to the phone's page, with the node's key.",
+                answer: .json(
+                    "The link, which is no secret; null: the settings do not say where the page is.",
+                    ["link": .nullable(.text)])),
+            by: .files { files, _ throws(CallRefusal) in
+                let link = try PhonePageLink.text(for: files.settings)
+                return HTTPResponse(status: 200, json: ["link": link.map { .string($0) } ?? .null])
+            }),
+    ]
+
+    private nonisolated static let nameCalls: [Call] = [
+        Call(
+            CallText(
+                "POST names/{name}/ring", "ringName",
+                "Ring all phones of a name, and wait up to a minute for their push services.",
+                more:
+                    "All are sealed with one key: that of a pairing token of one of them, or for phones of Bisq 2 a key of 32 bytes in Base64. Without it most apps show nothing.",
+                asks: .either([["pairing_token?": .text(8192)], ["key": .text(256)]]),
+                answer: .json(
+                    "What became of it at each.",
+                    [
+                        "phones": .list([
+                            "number": .number, "outcome": RungPhone.outcome, "reason?": .text,
+                            "help?": RungPhone.help,
+                        ]),
+                        "owner": .nullable(.number).said("The phone whose pairing token it is."),
+                    ]), refuses: [.absent, .unfit]),
+            by: .node { calls, asked async throws(CallRefusal) in
+                try await calls.ring(name: asked.segment, asked.body)
+            }),
+        Call(
+            CallText(
+                "PUT names/{name}", "rename", "Give the phones of a name another one.", asks: ["name": .name],
+                answer: .done("Renamed."), refuses: [.absent, .conflict, .unfit]),
+            by: .store { files, asked throws(CallRefusal) in try files.rename(asked.segment, asked.body) }),
+        Call(
+            CallText(
+                "DELETE names/{name}", "removeName", "Remove a name with all its phones.",
+                answer: .json("Removed: how many phones.", ["count": .number]), refuses: [.absent]),
+            by: .store { files, asked throws(CallRefusal) in try files.removeName(asked.segment) }),
+        Call(
+            CallText(
+                "PUT names/{name}/address", "giveAddress", "Give all phones of a name one address.",
+                asks: ["pairing_token?": .text(8192), "new?": .flag],
+                answer: .json(
+                    "The address, or the pairing token for Bisq with it. The name keeps the one that it has, unless new is true.",
+                    .either([["address": .text], ["pairing_token": .text]])),
+                refuses: [.absent, .conflict, .unfit]),
+            by: .store { files, asked throws(CallRefusal) in
+                try files.giveAddress(asked.segment, asked.body)
+            }),
+        Call(
+            CallText(
+                "DELETE names/{name}/address", "removeAddress", "Make the address of a name invalid.",
+                answer: .done("It has none any more."), refuses: [.absent]),
+            by: .store { files, asked throws(CallRefusal) in try files.removeAddress(asked.segment) }),
     ]
 
     private nonisolated static func number(_ text: String) throws(CallRefusal) -> Int64 {
@@ -53,14 +123,13 @@ extension NodeCalls {
         return number
     }
 
-    fileprivate nonisolated static let noSuchPhone = CallRefusal(
+    nonisolated static let noSuchPhone = CallRefusal(
         .absent, "unknown_phone", "no phone has this number")
 
     // MARK: Ringing
 
     /// Rings the phone of a number. With its pairing token it can show the test. The node forgets the token.
     private func ring(number: Int64, _ body: CallBody) async throws(CallRefusal) -> HTTPResponse {
-        try body.refuseOthers(but: "pairing_token")
         let key = try TestKey(body)
         let book = try await book { $0.phone(number) != nil }
         guard let phone = book.phone(number) else { throw NodeCalls.noSuchPhone }
@@ -72,7 +141,6 @@ extension NodeCalls {
 
     /// Rings all phones of a name, which have one key mostly.
     private func ring(name: String, _ body: CallBody) async throws(CallRefusal) -> HTTPResponse {
-        try body.refuseOthers(but: "pairing_token", "key")
         let key = try TestKey(body)
         let book = try await book { !$0.phones(of: name).isEmpty }
         let phones = book.phones(of: name)
@@ -128,6 +196,13 @@ extension NodeCalls {
 
 /// The outcome of the test at one phone.
 private struct RungPhone: Sendable {
+    /// The words of ``PhoneTest/End/outcome``.
+    static let outcome = CallShape.choice([
+        "delivered", "stored", "busy", "held", "dead", "expired", "refused",
+    ])
+    static let help = CallShape.text.said("What helps against the reason.")
+    static let shape: CallShape = ["outcome": outcome, "reason?": .text, "help?": help]
+
     let number: Int64
     let end: PhoneTest.End
     /// The advice against the reason.
@@ -150,7 +225,7 @@ private struct TestKey {
         token = try body.optionalText("pairing_token").map { text throws(CallRefusal) in
             try PairingToken(entered: text)
         }
-        let key = try body.optionalText("key", limit: 256)
+        let key = body.optionalText("key")
         guard token == nil || key == nil else {
             throw CallRefusal(.malformed, "bad_request", "give pairing_token or key, not both")
         }
@@ -192,121 +267,5 @@ extension PairingToken {
         if given == phone.deviceToken || given == book.alias(of: phone.name) { return true }
         let entry = try? PhoneEntry(of: self, named: phone.name, in: settings)
         return entry?.phone.deviceToken == phone.deviceToken
-    }
-}
-
-// MARK: The book
-
-extension NodeFiles {
-    fileprivate func phones() throws(CallRefusal) -> HTTPResponse {
-        try registrations { file in
-            let (entries, book) = try file.phoneBook()
-            var names: [String] = []
-            for entry in entries where !names.contains(entry.phone.name) { names.append(entry.phone.name) }
-            let aliases = names.filter { book.alias(of: $0) != nil }
-            return HTTPResponse(
-                status: 200,
-                json: [
-                    "phones": .array(entries.map(\.json)),
-                    "aliases": .array(aliases.map { .string($0) }),
-                ])
-        }
-    }
-
-    fileprivate func addPhone(_ body: CallBody) throws(CallRefusal) -> HTTPResponse {
-        let new = try NewPhone(body, in: settings)
-        let random = PhoneBook.newAlias()
-        return try registrations(changing: true) { file in
-            let phone = new.entry.phone
-            let number: Int64
-            switch try file.add(new.entry) {
-            case .failure(let refusal): throw refusal.refusal
-            case .success(let given): number = given
-            }
-            var address: DeviceToken?
-            // The phone is in the book, and another sender may take its own address.
-            if new.isTooLongForBisq2,
-                case .success(let given) = try file.giveAlias(random, to: phone.name, replacing: false)
-            {
-                address = given
-            }
-            let standIn = try address.flatMap { try new.token?.leading(to: $0).text }
-            return HTTPResponse(
-                status: 201,
-                json: [
-                    "number": .integer(number), "name": .string(phone.name),
-                    "platform": .string(phone.platform.pairingMagic), "model": .string(new.entry.model),
-                    "app": .string(phone.app), "length": .integer(Int64(phone.deviceToken.text.utf8.count)),
-                    "address": address.map { .string($0.text) } ?? .null,
-                    "stand_in": standIn.map { .string($0) } ?? .null,
-                ])
-        }
-    }
-
-    fileprivate func removePhone(_ number: Int64) throws(CallRefusal) -> HTTPResponse {
-        try registrations(changing: true) { file in
-            guard let phone = try file.phoneBook().book.phone(number),
-                try file.removePhones(of: phone.name, number: number) > 0
-            else { throw NodeCalls.noSuchPhone }
-            return HTTPResponse(status: 204)
-        }
-    }
-
-    fileprivate func removeName(_ name: String) throws(CallRefusal) -> HTTPResponse {
-        try registrations(changing: true) { file in
-            let count = try file.removePhones(of: name)
-            guard count > 0 else { throw PhoneBook.Refusal.unknownName.refusal }
-            return HTTPResponse(status: 200, json: ["count": .integer(Int64(count))])
-        }
-    }
-
-    fileprivate func rename(_ name: String, _ body: CallBody) throws(CallRefusal) -> HTTPResponse {
-        try body.refuseOthers(but: "name")
-        let other = try body.text("name", limit: 256)
-        try PhoneBook.check(other)
-        return try registrations(changing: true) { file in
-            if let refusal = try file.rename(name, to: other) { throw refusal.refusal }
-            return HTTPResponse(status: 204)
-        }
-    }
-
-    /// Gives one address for all phones of the name. With the pairing token of one of them the answer is what
-    /// Bisq takes.
-    fileprivate func giveAddress(_ name: String, _ body: CallBody) throws(CallRefusal) -> HTTPResponse {
-        try body.refuseOthers(but: "pairing_token", "new")
-        let token = try body.optionalText("pairing_token").map { text throws(CallRefusal) in
-            try PairingToken(entered: text)
-        }
-        try token?.refuseAlias()
-        let isNew = try body.flag("new")
-        let random = PhoneBook.newAlias()
-        return try registrations(changing: true) { file in
-            switch try file.giveAlias(random, to: name, replacing: isNew) {
-            case .failure(let refusal): throw refusal.refusal
-            case .success(let alias):
-                let text = try token?.leading(to: alias).text ?? alias.text
-                return HTTPResponse(
-                    status: 200, json: [token == nil ? "address" : "pairing_token": .string(text)])
-            }
-        }
-    }
-
-    fileprivate func removeAddress(_ name: String) throws(CallRefusal) -> HTTPResponse {
-        try registrations(changing: true) { file in
-            guard try file.removeAlias(of: name) else {
-                throw CallRefusal(.absent, "no_address_of_name", "the name has no alias")
-            }
-            return HTTPResponse(status: 204)
-        }
-    }
-}
-
-extension PhoneEntry {
-    fileprivate var json: JSON {
-        [
-            "number": .integer(phone.number), "name": .string(phone.name),
-            "platform": .string(phone.platform.pairingMagic), "app": .string(phone.app),
-            "model": .string(model), "added": .integer(addedAt / 1000),
-        ]
     }
 }

@@ -7,33 +7,47 @@ import Persistence
 /// Whom the doors know: phones, servers and mailboxes, without device tokens and keys.
 extension NodeCalls {
     nonisolated static let registrationCalls: [Call] = [
-        .store("GET", "registrations") { files, asked throws(CallRefusal) in
-            try asked.body.refuseOthers()
-            return try files.registrations { file in
-                HTTPResponse(
-                    status: 200, json: ["kinds": .array(file.views.map { .string($0.kind) })])
-            }
-        },
-        .store("GET", "registrations", "{}") { files, asked throws(CallRefusal) in
-            try files.page(of: asked.segment, asked.body)
-        },
-        .store("GET", "registrations", "{}", "{}") { files, asked throws(CallRefusal) in
-            try asked.body.refuseOthers()
-            return try files.registrations { file in
-                guard let view = try file.view(asked.segment),
-                    let row = try file.row(asked.segments[1], of: view)
-                else { throw NodeFiles.noRegistration(asked.segment) }
-                return HTTPResponse(status: 200, json: RegistrationFile.json([row], hasMore: false))
-            }
-        },
-        .store("DELETE", "registrations", "{}", "{}") { files, asked throws(CallRefusal) in
-            try asked.body.refuseOthers()
-            return try files.registrations(changing: true) { file in
-                guard let view = try file.view(asked.segment), try file.remove(asked.segments[1], of: view)
-                else { throw NodeFiles.noRegistration(asked.segment) }
-                return HTTPResponse(status: 204)
-            }
-        },
+        Call(
+            CallText(
+                "GET registrations", "listKinds", "The kinds of registrations that this node stores.",
+                answer: .json("Such as installation, phone and mailbox.", ["kinds": .list(.text)])),
+            by: .store { files, _ throws(CallRefusal) in
+                try files.registrations { file in
+                    HTTPResponse(
+                        status: 200, json: ["kinds": .array(file.views.map { .string($0.kind) })])
+                }
+            }),
+        Call(
+            CallText(
+                "GET registrations/{kind}", "listRegistrations",
+                "Whom the doors know, without device tokens and keys: at most 500 of one kind.",
+                asks: ["after?": .text(256).said("An id: those behind it.")],
+                answer: .json("Short ids first.", RegistrationFile.shape), refuses: [.absent]),
+            by: .store { files, asked throws(CallRefusal) in try files.page(of: asked.segment, asked.body) }),
+        Call(
+            CallText(
+                "GET registrations/{kind}/{id}", "getRegistration", "One registration.",
+                answer: .json("A page of one row.", RegistrationFile.shape), refuses: [.absent]),
+            by: .store { files, asked throws(CallRefusal) in
+                try files.registrations { file in
+                    guard let view = try file.view(asked.segment),
+                        let row = try file.row(asked.segments[1], of: view)
+                    else { throw NodeFiles.noRegistration(asked.segment) }
+                    return HTTPResponse(status: 200, json: RegistrationFile.json([row], hasMore: false))
+                }
+            }),
+        Call(
+            CallText(
+                "DELETE registrations/{kind}/{id}", "removeRegistration", "Forget a registration.",
+                answer: .done("It is forgotten."), refuses: [.absent]),
+            by: .store { files, asked throws(CallRefusal) in
+                try files.registrations(changing: true) { file in
+                    guard let view = try file.view(asked.segment),
+                        try file.remove(asked.segments[1], of: view)
+                    else { throw NodeFiles.noRegistration(asked.segment) }
+                    return HTTPResponse(status: 204)
+                }
+            }),
     ]
 }
 
@@ -42,8 +56,7 @@ extension NodeFiles {
     private static let mostRegistrations = 500
 
     fileprivate func page(of kind: String, _ body: CallBody) throws(CallRefusal) -> HTTPResponse {
-        try body.refuseOthers(but: "after")
-        let last = try body.optionalText("after", limit: 256) ?? ""
+        let last = body.optionalText("after") ?? ""
         return try registrations { file in
             let rows = try file.view(kind).map {
                 try file.page(of: $0, after: last, count: NodeFiles.mostRegistrations)
@@ -61,6 +74,13 @@ extension NodeFiles {
 }
 
 extension RegistrationFile {
+    fileprivate static let shape = CallShape.named(
+        "Registrations",
+        [
+            "fields": .list(.text).said("What the values of a row are, the id first; empty without rows."),
+            "rows": .list(.list(.text)), "more": .flag.said("There are more behind the last one."),
+        ])
+
     /// Returns the view of a kind; `nil`: its table comes with the first registration.
     ///
     /// - Throws: There is no such kind.

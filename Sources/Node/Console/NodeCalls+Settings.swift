@@ -10,16 +10,58 @@ import Relay
 /// The settings: a dozen as fields, the rest as text; checked, and their difference shown, before they are taken.
 extension NodeCalls {
     nonisolated static let settingsCalls: [Call] = [
-        Call("GET", "settings") { calls, asked throws(CallRefusal) in
-            try asked.body.refuseOthers()
-            return try await calls.settings()
-        },
-        Call("POST", "settings", "check", isLong: true) { calls, asked throws(CallRefusal) in
-            try await calls.checkSettings(asked.bytes)
-        },
-        Call("PUT", "settings", isLong: true) { calls, asked throws(CallRefusal) in
-            try await calls.putSettings(asked.bytes)
-        },
+        Call(
+            CallText(
+                "GET settings", "getSettings", "The settings: their text, and the dozen that matter.",
+                answer: .json(
+                    "As the file is now.",
+                    [
+                        "file": .text,
+                        "version": .text.said("Of the text: who changes it shows the one that was read."),
+                        "text": .text, "writable": .flag.said("The node may write the file."),
+                        "fields": .list([
+                            "key": .text, "usual": .text.said("Where nothing is set."),
+                            "value": .nullable(.text), "choices": .nullable(.list(.text)),
+                        ]),
+                        "targets": .list([
+                            "app": .text, "mine": .flag.said("It rings only phones of the phone book."),
+                        ]),
+                        "restart_due": .list(.text).said(
+                            "Keys that were changed since the start, and are used after the next one."),
+                    ])),
+            by: .node { calls, _ async throws(CallRefusal) in try await calls.settings() }),
+        Call(
+            CallText(
+                "POST settings/check", "checkSettings", "What a change would do.",
+                asks: [
+                    "text?": .text(SettingsText.sizeLimit),
+                    "changes?": .texts(most: 32, longest: 1024).said(
+                        "Values by their keys, as tor.mode or apps[NAME].targets."),
+                ],
+                answer: .json(
+                    "Its errors, or the difference.",
+                    [
+                        "text": .text.said("With the changes."), "version": .text,
+                        "faults": .faults.said("The first hundred."), "fault_count": .number,
+                        "remarks": .list(.text).said(
+                            "What is no error but worth knowing, as check-config says it."),
+                        "difference": .difference, "needs_restart": .list(.text),
+                        "console_closed": .list(.text).said(
+                            "Places at which the console is now, and would be no more."),
+                        "console_off": .flag.said("Whether there would be no console any more."),
+                    ]), refuses: [.unfit]),
+            by: .long { calls, body async throws(CallRefusal) in try await calls.checkSettings(body) }),
+        Call(
+            CallText(
+                "PUT settings", "putSettings", "Write the settings.",
+                asks: ["version": .text(64), "text": .text(SettingsText.sizeLimit)],
+                answer: .json(
+                    "Written.",
+                    [
+                        "version": .text,
+                        "needs_restart": .list(.text).said("Keys that the running node does not take over."),
+                    ]), refuses: [.conflict, .unfit]),
+            by: .long { calls, body async throws(CallRefusal) in try await calls.putSettings(body) }),
     ]
 
     /// Bytes of a body that has a settings file, each byte escaped if need be.
@@ -68,14 +110,13 @@ extension NodeCalls {
 
     // MARK: Checking
 
-    private func checkSettings(_ bytes: [UInt8]) async throws(CallRefusal) -> HTTPResponse {
+    private func checkSettings(_ asked: LongBody) async throws(CallRefusal) -> HTTPResponse {
         let file = node.host.settingsFile
         let (present, text) = try await keep { () throws(CallRefusal) in
-            let body = try CallBody(bytes)
-            try body.refuseOthers(but: "text", "changes")
+            let body = try asked.read()
             let present = try NodeCalls.text(of: file)
-            var text = try body.optionalText("text", limit: SettingsText.sizeLimit) ?? present
-            for (key, value) in try body.texts(of: "changes", limit: 1024) {
+            var text = body.optionalText("text") ?? present
+            for (key, value) in body.texts(of: "changes") {
                 do throws(SettingsEdit.Refusal) {
                     text = try SettingsEdit.set(key, to: value, in: text)
                 } catch {
@@ -138,14 +179,11 @@ extension NodeCalls {
 
     // MARK: Taking over
 
-    private func putSettings(_ bytes: [UInt8]) async throws(CallRefusal) -> HTTPResponse {
+    private func putSettings(_ asked: LongBody) async throws(CallRefusal) -> HTTPResponse {
         let file = node.host.settingsFile
         let (text, version) = try await keep { () throws(CallRefusal) in
-            let body = try CallBody(bytes)
-            try body.refuseOthers(but: "text", "version")
-            return (
-                try body.text("text", limit: SettingsText.sizeLimit), try body.text("version", limit: 64)
-            )
+            let body = try asked.read()
+            return (try body.text("text"), try body.text("version"))
         }
         let checked = try await check(text, file)
         guard checked.faults.isEmpty else {

@@ -11,64 +11,112 @@ import Relay
 /// The calls about notifications that wait for delivery. No answer has a token or a message.
 extension NodeCalls {
     nonisolated static let waitingCalls: [Call] = [
-        .store("GET", "waiting") { files, asked throws(CallRefusal) in
-            try asked.body.refuseOthers(but: "app", "after")
-            let app = try asked.body.optionalText("app", limit: 256)
-            let last = try asked.body.number("after") ?? 0
-            return try files.waiting(for: app, after: last)
-        },
+        Call(
+            CallText(
+                "GET waiting", "listWaiting", "What waits, without tokens and messages: at most 1,000.",
+                asks: [
+                    "app?": .text(256).said("For this one only."),
+                    "after?": .number(from: 0).said("A sequence: those behind it."),
+                ],
+                answer: .json(
+                    "In the order in which it came.",
+                    [
+                        "rows": .list(OutboxFile.Row.shape),
+                        "more": .flag.said("There are more behind the last one."), "running": .flag,
+                    ])),
+            by: .store { files, asked throws(CallRefusal) in
+                try files.waiting(for: asked.body.optionalText("app"), after: asked.body.number("after") ?? 0)
+            }),
         // Of a long file it takes long, and no other call waits for it.
-        Call("GET", "waiting", "check") { files, asked throws(CallRefusal) in
-            try asked.body.refuseOthers()
-            return try files.checkWaiting()
-        } run: { calls, asked throws(CallRefusal) in
-            try asked.body.refuseOthers()
-            let files = calls.files
-            return try await calls.keep { () throws(CallRefusal) in try files.checkWaiting() }
-        },
-        Call("POST", "waiting", "retry") { files, asked throws(CallRefusal) in
-            let wanted = try OutboxFile.Selection(asked.body)
-            return try files.change { .counted(try $0.makeDue(wanted), isRunning: false) }
-        } run: { calls, asked throws(CallRefusal) in
-            let dispatcher = calls.dispatcher
-            switch try OutboxFile.Selection(asked.body) {
-            case .sequences(let numbers): return .counted(dispatcher.retryNow(numbers), isRunning: true)
-            case .lanes(let app, let host):
-                return .counted(dispatcher.retryNow(app: app, host: host), isRunning: true)
-            }
-        },
-        Call("POST", "waiting", "drop") { files, asked throws(CallRefusal) in
-            let wanted = try OutboxFile.Selection(asked.body)
-            return try files.change { .dropped((try $0.drop(wanted), 0), isRunning: false) }
-        } run: { calls, asked throws(CallRefusal) in
-            let dispatcher = calls.dispatcher
-            switch try OutboxFile.Selection(asked.body) {
-            case .sequences(let numbers): return .dropped(dispatcher.drop(numbers), isRunning: true)
-            case .lanes(let app, let host):
-                return .dropped(dispatcher.drop(app: app, host: host), isRunning: true)
-            }
-        },
-        Call("POST", "waiting", "move") { files, asked throws(CallRefusal) in
-            let wanted = try WantedTransfer(asked.body, in: files.settings)
-            return try files.change {
-                .counted(try $0.move(app: wanted.app, toApp: wanted.other), isRunning: false)
-            }
-        } run: { calls, asked throws(CallRefusal) in
-            let wanted = try WantedTransfer(asked.body, in: calls.node.settings)
-            switch calls.dispatcher.move(app: wanted.app, to: wanted.other) {
-            case .moved(let count): return .counted(count, isRunning: true)
-            case .refused:
-                throw CallRefusal(
-                    .conflict, "app_in_use",
-                    "the first app must not be in the settings, or have no credentials, and the other one must have credentials and the same hosts"
-                )
-            case .notNow:
-                throw CallRefusal(
-                    .early, "not_now",
-                    "nothing was moved: some of it is just being read, given up or written. Try again in a moment"
-                )
-            }
-        },
+        Call(
+            CallText(
+                "GET waiting/check", "checkWaiting", "Check the store of what waits, and count.",
+                answer: .json("What was found; the counts only of a sound one.", checkedShape)),
+            by: .either { calls, _ async throws(CallRefusal) in
+                let files = calls.files
+                return try await calls.keep { () throws(CallRefusal) in try files.checkWaiting() }
+            } stopped: { files, _ throws(CallRefusal) in
+                try files.checkWaiting()
+            }),
+        Call(
+            CallText(
+                "POST waiting/retry", "retryWaiting", "Try at once what waits.",
+                asks: OutboxFile.Selection.shape,
+                answer: .json("How many they were.", ["count": .number, "running": runningShape])),
+            by: .either { calls, asked async throws(CallRefusal) in
+                let dispatcher = calls.dispatcher
+                switch try OutboxFile.Selection(asked.body) {
+                case .sequences(let numbers): return .counted(dispatcher.retryNow(numbers), isRunning: true)
+                case .lanes(let app, let host):
+                    return .counted(dispatcher.retryNow(app: app, host: host), isRunning: true)
+                }
+            } stopped: { files, asked throws(CallRefusal) in
+                let wanted = try OutboxFile.Selection(asked.body)
+                return try files.change { .counted(try $0.makeDue(wanted), isRunning: false) }
+            }),
+        Call(
+            CallText(
+                "POST waiting/drop", "dropWaiting", "Give up what waits; nobody ever gets it.",
+                asks: OutboxFile.Selection.shape,
+                answer: .json(
+                    "How many they were.",
+                    [
+                        "count": .number,
+                        "under_way": .number.said("How many are just being sent, and were not given up."),
+                        "running": runningShape,
+                    ])),
+            by: .either { calls, asked async throws(CallRefusal) in
+                let dispatcher = calls.dispatcher
+                switch try OutboxFile.Selection(asked.body) {
+                case .sequences(let numbers): return .dropped(dispatcher.drop(numbers), isRunning: true)
+                case .lanes(let app, let host):
+                    return .dropped(dispatcher.drop(app: app, host: host), isRunning: true)
+                }
+            } stopped: { files, asked throws(CallRefusal) in
+                let wanted = try OutboxFile.Selection(asked.body)
+                return try files.change { .dropped((try $0.drop(wanted), 0), isRunning: false) }
+            }),
+        Call(
+            CallText(
+                "POST waiting/move", "moveWaiting", "Give what waits for an app to another one.",
+                more:
+                    "The first app must not be in the settings, or have no credentials. All of it is moved or nothing; not_now: try again in a moment.",
+                asks: ["app": .text(256), "to": .text(256)],
+                answer: .json("How many they were.", ["count": .number, "running": runningShape]),
+                refuses: [.conflict]),
+            by: .either { calls, asked async throws(CallRefusal) in
+                let wanted = try WantedTransfer(asked.body, in: calls.node.settings)
+                switch calls.dispatcher.move(app: wanted.app, to: wanted.other) {
+                case .moved(let count): return .counted(count, isRunning: true)
+                case .refused:
+                    throw CallRefusal(
+                        .conflict, "app_in_use",
+                        "the first app must not be in the settings, or have no credentials, and the other one must have credentials and the same hosts"
+                    )
+                case .notNow:
+                    throw CallRefusal(
+                        .early, "not_now",
+                        "nothing was moved: some of it is just being read, given up or written. Try again in a moment"
+                    )
+                }
+            } stopped: { files, asked throws(CallRefusal) in
+                let wanted = try WantedTransfer(asked.body, in: files.settings)
+                return try files.change {
+                    .counted(try $0.move(app: wanted.app, toApp: wanted.other), isRunning: false)
+                }
+            }),
+    ]
+
+    private nonisolated static let runningShape = CallShape.flag.said(
+        "Whether it concerns a node that runs, which acts at once.")
+    private nonisolated static let checkedShape: CallShape = [
+        "sound": .flag, "faults": .list(.text), "running": .flag, "advice": .nullable(.text),
+        "waiting?": .number, "bytes?": .number, "oldest_ms?": .nullable(.number),
+        "apps?": .list([
+            "app": .text, "waiting": .number,
+            "trouble": .nullable(.choice(["not configured", "no credentials"])).said(
+                "Why it waits until it expires."),
+        ]), "remembered?": .number, "dead_devices?": .number,
     ]
 
     private var dispatcher: Dispatcher { node.store.dispatcher }
@@ -90,12 +138,16 @@ extension HTTPResponse {
 }
 
 extension OutboxFile.Selection {
+    fileprivate static let shape = CallShape.either([
+        ["app?": .text(256).said("Of this one only."), "host?": .text(512)],
+        ["sequences": .list(.number(from: 1), most: 1000).said("Of these only.")],
+    ])
+
     /// Reads which ones are meant: those of one app, of one host of it, all, or those with these numbers.
     fileprivate init(_ body: CallBody) throws(CallRefusal) {
-        try body.refuseOthers(but: "app", "host", "sequences")
-        let app = try body.optionalText("app", limit: 256)
-        let host = try body.optionalText("host", limit: 512).map { LaneHost($0) }
-        guard let numbers = try body.numbers("sequences", most: 1000) else {
+        let app = body.optionalText("app")
+        let host = body.optionalText("host").map { LaneHost($0) }
+        guard let numbers = body.numbers("sequences") else {
             self = .lanes(app: app, host: host)
             return
         }
@@ -112,8 +164,7 @@ private struct WantedTransfer {
     let other: String
 
     init(_ body: CallBody, in settings: Settings) throws(CallRefusal) {
-        try body.refuseOthers(but: "app", "to")
-        (app, other) = (try body.text("app", limit: 256), try body.text("to", limit: 256))
+        (app, other) = (try body.text("app"), try body.text("to"))
         guard app != other else {
             throw CallRefusal(.malformed, "bad_request", "app and to are the same")
         }
@@ -222,6 +273,13 @@ extension NodeFiles {
 }
 
 extension OutboxFile.Row {
+    fileprivate static let shape: CallShape = [
+        "sequence": .number, "app": .text, "host": .text, "sandbox": .flag, "urgent": .flag,
+        "age_ms": .number, "attempts": .number,
+        "next_attempt_in_ms": .number.said("0: as soon as its push service takes it."),
+        "expires_in_ms": .number, "bytes": .number, "device": .text.said("A keyed digest."),
+    ]
+
     fileprivate func json(_ now: UnixTime) -> JSON {
         [
             "sequence": .integer(sequence), "app": .string(lane.app), "host": .string("\(lane.host)"),

@@ -7,30 +7,51 @@ import Overview
 /// How the node is, for the widgets of other programs, and their tokens.
 extension NodeCalls {
     nonisolated static let widgetCalls: [Call] = [
-        Call("GET", "widget") { calls, asked throws(CallRefusal) in
-            try asked.body.refuseOthers()
-            return HTTPResponse(status: 200, json: WidgetFigures(of: calls.node.report).json)
-        },
-        Call("GET", "widget", "umbrel") { calls, asked throws(CallRefusal) in
-            try asked.body.refuseOthers()
-            return HTTPResponse(status: 200, json: WidgetFigures(of: calls.node.report).fourStats)
-        },
-        Call("GET", "widget-tokens") { calls, asked throws(CallRefusal) in
-            try asked.body.refuseOthers()
-            let names = try calls.console.widgets.tokens.map { JSON.string($0.name) }
-            return HTTPResponse(status: 200, json: ["names": .array(names)])
-        },
-        Call("POST", "widget-tokens") { calls, asked throws(CallRefusal) in
-            try asked.body.refuseOthers(but: "name")
-            let name = try asked.body.text("name", limit: 256)
-            let token = try await calls.console.addWidget(name)
-            return HTTPResponse(status: 201, json: ["name": .string(name), "token": .string(token)])
-        },
-        Call("DELETE", "widget-tokens", "{}") { calls, asked throws(CallRefusal) in
-            try asked.body.refuseOthers()
-            try await calls.console.removeWidget(asked.segment)
-            return HTTPResponse(status: 204)
-        },
+        Call(
+            CallText(
+                "GET widget", "getWidget", "Tell in four figures how the node is.",
+                more:
+                    "For a REST sensor and for scripts. A token of /widget-tokens is enough, in the field Authorization or as the parameter token.",
+                answer: .json("The figures.", WidgetFigures.shape), caller: .widget),
+            by: .node { calls, _ in
+                HTTPResponse(status: 200, json: WidgetFigures(of: calls.node.report).json)
+            }),
+        Call(
+            CallText(
+                "GET widget/umbrel", "getUmbrelWidget",
+                "Tell the same in the form of Umbrel's widgets (four-stats).",
+                answer: .json("The widget.", WidgetFigures.fourStatsShape), caller: .widget),
+            by: .node { calls, _ in
+                HTTPResponse(status: 200, json: WidgetFigures(of: calls.node.report).fourStats)
+            }),
+        Call(
+            CallText(
+                "GET widget-tokens", "listWidgetTokens", "List the tokens of widgets by their names.",
+                answer: .json("The names.", ["names": .list(.text)]), refuses: [.conflict]),
+            by: .node { calls, _ async throws(CallRefusal) in
+                let names = try calls.console.widgets.tokens.map { JSON.string($0.name) }
+                return HTTPResponse(status: 200, json: ["names": .array(names)])
+            }),
+        Call(
+            CallText(
+                "POST widget-tokens", "addWidgetToken",
+                "Make a token by which programs read the widget, and nothing else.",
+                asks: ["name": .peerName],
+                answer: .made("The token, which is shown once.", ["name": .text, "token": .text]),
+                refuses: [.conflict, .unfit]),
+            by: .node { calls, asked async throws(CallRefusal) in
+                let name = try asked.body.text("name")
+                let token = try await calls.console.addWidget(name)
+                return HTTPResponse(status: 201, json: ["name": .string(name), "token": .string(token)])
+            }),
+        Call(
+            CallText(
+                "DELETE widget-tokens/{peer}", "removeWidgetToken", "Revoke a token of a widget.",
+                answer: .done("It is revoked."), refuses: [.absent, .conflict]),
+            by: .node { calls, asked async throws(CallRefusal) in
+                try await calls.console.removeWidget(asked.segment)
+                return HTTPResponse(status: 204)
+            }),
     ]
 
     var console: NodeConsole {
@@ -62,6 +83,15 @@ struct WidgetFigures {
         lastRingAge = report.lastDelivery.map { report.age(of: $0).components.seconds }
         lastRing = lastRingAge.map { report.now.milliseconds / 1000 - $0 }
     }
+
+    static let shape: CallShape = [
+        "state": .level, "delivered_today": .number.said("Within the last 24 hours."), "waiting": .number,
+        "last_ring": .nullable(.number).said("Seconds since 1970; null: none since the node's start."),
+    ]
+    static let fourStatsShape: CallShape = [
+        "type": .choice(["four-stats"]), "link": .text, "refresh": .text,
+        "items": .list(["title": .text, "text": .text, "subtext": .text], most: 4),
+    ]
 
     /// The figures as a REST sensor of Home Assistant reads them, and any script.
     var json: JSON {

@@ -61,14 +61,18 @@ final class NodeCalls: HTTPDoor {
 
     private func answer(_ request: HTTPRequest, _ segments: [String], _ call: Call) async -> HTTPResponse {
         do throws(CallRefusal) {
-            let asked = try Asked(request, segments, of: call)
             let files = files
             switch call.way {
-            case .node(let run), .either(let run, stopped: _): return try await run(self, asked)
+            case .long(let run):
+                return try await run(self, LongBody(bytes: request.body, asks: call.text.asks))
+            case .node(let run), .either(let run, stopped: _):
+                return try await run(self, Asked(request, segments, of: call))
             case .store(let carry):
+                let asked = try Asked(request, segments, of: call)
                 return try await store.run { Result { () throws(CallRefusal) in try carry(files, asked) } }
                     .get()
             case .files(let carry):
+                let asked = try Asked(request, segments, of: call)
                 return try await NodeCalls.onFiles {
                     Result { () throws(CallRefusal) in try carry(files, asked) }
                 }.get()
@@ -122,45 +126,60 @@ extension NodeCalls {
         + settingsCalls + nowCalls + waitingCalls + widgetCalls + browserCalls + installationCalls
 
     private nonisolated static let stateCalls: [Call] = [
-        Call("GET", "state") { calls, asked throws(CallRefusal) in
-            try asked.body.refuseOthers()
-            var response = HTTPResponse(status: 200, body: StatusJSON.bytes(of: calls.node.report))
-            response.fields.append("content-type", "application/json")
-            return response
-        },
-        Call("GET", "state", "text") { calls, asked throws(CallRefusal) in
-            try asked.body.refuseOthers(but: "colours")
-            let word = try asked.body.optionalText("colours", limit: 8) ?? "false"
-            guard ["true", "false"].contains(word) else {
-                throw CallRefusal(.malformed, "bad_request", "colours must be true or false")
-            }
-            let text = StatusText.text(of: calls.node.report, coloured: word == "true")
-            var response = HTTPResponse(status: 200, body: Array(text.utf8))
-            response.fields.append("content-type", "text/plain; charset=utf-8")
-            return response
-        },
-        Call("GET", "openapi.json") { _, asked throws(CallRefusal) in
-            try asked.body.refuseOthers()
-            guard let document = await ConsolePage.read(ConsolePage.description) else {
-                throw CallRefusal(
-                    .unavailable, "not_installed",
-                    InstalledFile.absence(of: "console/\(ConsolePage.description)"))
-            }
-            var response = HTTPResponse(status: 200, body: document)
-            response.fields.append("content-type", "application/json")
-            return response
-        },
-        Call("POST", "links") { calls, asked throws(CallRefusal) in
-            try asked.body.refuseOthers()
-            let links = try await calls.console.makeLinks()
-            guard !links.isEmpty else {
-                throw CallRefusal(
-                    .conflict, "login_elsewhere",
-                    "the console has no login of its own: open it where the platform offers it")
-            }
-            return HTTPResponse(status: 201, json: ["links": .array(links.map { .string($0) })])
-        },
+        Call(
+            CallText(
+                "GET state", "getState", "What the status page shows.",
+                answer: .json("As /status.json: times and ages in seconds, sizes in bytes.", stateShape)),
+            by: .node { calls, _ in
+                var response = HTTPResponse(status: 200, body: StatusJSON.bytes(of: calls.node.report))
+                response.fields.append("content-type", "application/json")
+                return response
+            }),
+        Call(
+            CallText(
+                "GET state/text", "getStateText", "The state as text, for a terminal.",
+                asks: ["colours?": .flag.said("With colours of a terminal.")],
+                answer: .text("As onionbell status shows it.")),
+            by: .node { calls, asked in
+                let text = StatusText.text(of: calls.node.report, coloured: asked.body.flag("colours"))
+                var response = HTTPResponse(status: 200, body: Array(text.utf8))
+                response.fields.append("content-type", "text/plain; charset=utf-8")
+                return response
+            }),
+        Call(
+            CallText(
+                "GET openapi.json", "getDescription", "This document.",
+                answer: .json("The document.", .open("object"))),
+            by: .files { _, _ in
+                HTTPResponse(status: 200, json: CallDocument.json(of: login + all.map(\.text)))
+            }),
+        Call(
+            CallText(
+                "POST links", "makeLink", "Make a link into the console. Those before it become invalid.",
+                answer: .made(
+                    "One for each address of the console, good once and for 15 minutes.",
+                    ["links": .list(.text)]),
+                refuses: [.conflict]),
+            by: .node { calls, _ async throws(CallRefusal) in
+                let links = try await calls.console.makeLinks()
+                guard !links.isEmpty else {
+                    throw CallRefusal(
+                        .conflict, "login_elsewhere",
+                        "the console has no login of its own: open it where the platform offers it")
+                }
+                return HTTPResponse(status: 201, json: ["links": .array(links.map { .string($0) })])
+            }),
     ]
+
+    private nonisolated static let stateShape = CallShape.named(
+        "State",
+        .part([
+            "version": .text, "time": .number, "status": .level, "checks": .open("array"),
+            "restart_due": .list(.text).said(
+                "Keys that were changed since the start, and are used after the next one."),
+            "onion": .open("object"), "outbox": .open("object"), "endpoints": .open("array"),
+            "gateways": .open("array"),
+        ]))
 }
 
 extension NodeCalls.Call {

@@ -185,7 +185,7 @@ extension NodeConsole {
             origins: own + (others ?? settings.console.origins), cookie: cookie,
             login: hasEntered ? nil : login, calls: site.calls, stateText: site.stateText, events: events,
             isWidget: { [unowned self] in widgets.has($0) }
-        ) { $0 == ConsolePage.description ? nil : await ConsolePage.read($0) }
+        ) { await ConsolePage.read($0) }
     }
 
     /// Returns the origins of a place, the most usual first; none for a Unix socket, which no browser finds

@@ -34,10 +34,10 @@ package struct NodeFiles: Sendable {
             return nil
         }
         do throws(CallRefusal) {
-            let asked = try NodeCalls.Asked(request, callPath.segments, of: call)
             switch call.way {
-            case .node: return nil
+            case .node, .long: return nil
             case .either(_, stopped: let carry), .store(let carry), .files(let carry):
+                let asked = try NodeCalls.Asked(request, callPath.segments, of: call)
                 if call.method != "GET" { try refuseStranger() }
                 return try carry(self, asked)
             }

@@ -129,20 +129,26 @@ struct NewPhone {
     /// The pairing token. Its key is not stored.
     let token: PairingToken?
 
+    static let platforms = CallShape.choice(["iOS", "iOSDev", "android"])
+    /// The question of the call that adds one.
+    static let shape = CallShape.either([
+        ["name": .name, "pairing_token": .text(8192), "app?": .text(255)],
+        ["name": .name, "device_token": .text(8192), "platform": platforms, "app?": .text(255)],
+    ])
+
     init(_ body: CallBody, in settings: Settings) throws(CallRefusal) {
-        try body.refuseOthers(but: "name", "pairing_token", "device_token", "platform", "app")
-        let name = try body.text("name", limit: 256)
+        let name = try body.text("name")
         try PhoneBook.check(name)
-        let app = try body.optionalText("app", limit: 256) ?? ""
-        guard let device = try body.optionalText("device_token") else {
+        let app = body.optionalText("app") ?? ""
+        guard let device = body.optionalText("device_token") else {
             let token = try PairingToken(entered: body.text("pairing_token"))
             self.token = token
             entry = try PhoneEntry(
                 token.platform, token.deviceToken, app: app, named: name, model: token.model, in: settings)
             return
         }
-        let word = try body.text("platform", limit: 16)
-        guard let platform = Platform(pairingMagic: word.utf8), try body.optionalText("pairing_token") == nil
+        let word = try body.text("platform")
+        guard let platform = Platform(pairingMagic: word.utf8), body.optionalText("pairing_token") == nil
         else {
             throw CallRefusal(
                 .malformed, "bad_request",

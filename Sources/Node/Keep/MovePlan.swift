@@ -123,6 +123,26 @@ struct MovePlan: Sendable {
         return faults
     }
 
+    static let shape: CallShape = [
+        "address": .text, "made": .number, "version": .text, "phones": .number, "mailboxes": .number,
+        "private": .flag,
+        "settings": .choice(["taken", "same", "kept", "left"]).said(
+            "taken: the copy's; kept: as asked; left: this user may not write the file, or they do not fit here."
+        ),
+        "reason": .nullable(.text), "difference": .difference,
+        "left": .list(.text).said("Credentials that somebody else has to put there."),
+        "files": .list([
+            "name": .text,
+            "fate": .choice(["new", "replaced", "same", "left"]).said(
+                "new: it is not there yet; replaced: another one of the settings is; left: somebody else has to put it there."
+            ),
+        ]).said("Credentials and certificates that the copy's settings name."),
+        "faults": .faults.said("Why the node would not start with it. With one, nothing is staged."),
+        "conflicts": .list(BackupConflict.shape).said("What is not taken; those of this node stay."),
+        "database": .flag.said("The node will have its phones and mailboxes in a database, and takes none."),
+        "staged": .flag.said("It waits for the restart."),
+    ]
+
     var json: JSON {
         [
             "address": .string(backup.address), "made": .integer(backup.madeAt),
@@ -141,6 +161,15 @@ struct MovePlan: Sendable {
 }
 
 extension BackupConflict {
+    fileprivate static let shape: CallShape = [
+        "kind": .choice(["installation", "phone", "address", "mailbox", "reader", "publisher"]),
+        "name": .text,
+        "mailbox": .nullable(.text).said("That of a reader or a publisher."),
+        "reason": .choice(["taken", "full", "unfit"]).said(
+            "taken: there is another one of this name; full: there is no room for more; unfit: it does not fit to what is here."
+        ),
+    ]
+
     fileprivate var json: JSON {
         [
             "kind": .string(kind.rawValue), "name": .string(name),

@@ -10,29 +10,56 @@ import Relay
 /// The calls for an owner's backup, for moving in from a backup, and for the restart that this takes.
 extension NodeCalls {
     nonisolated static let keepCalls: [Call] = [
-        Call("GET", "backup") { calls, asked throws(CallRefusal) in
-            try asked.body.refuseOthers()
-            let directory = calls.node.settings.stateDirectory
-            let (last, undone) = (await BackupTime.read(directory), await UndoneMove.read(in: directory))
-            return HTTPResponse(
-                status: 200,
-                json: ["made": last.map { .integer($0) } ?? .null, "undone": undone?.json ?? .null])
-        },
-        Call("POST", "backup") { calls, asked throws(CallRefusal) in try await calls.backUp(asked.body) },
-        Call("POST", "restore", isLong: true) { calls, asked throws(CallRefusal) in
-            try await calls.restore(asked.bytes)
-        },
-        Call("POST", "restart") { calls, asked throws(CallRefusal) in
-            try asked.body.refuseOthers()
-            return try await calls.restart()
-        },
+        Call(
+            CallText(
+                "GET backup", "getBackup",
+                "When the last copy was made, and the last move that was undone.",
+                answer: .json(
+                    "Seconds since 1970; null: none yet.",
+                    [
+                        "made": .nullable(.number),
+                        "undone": .nullable(UndoneMove.shape).said(
+                            "A move whose start failed, so that the node is what it was before."),
+                    ])),
+            by: .node { calls, _ in
+                let directory = calls.node.settings.stateDirectory
+                let (last, undone) = (await BackupTime.read(directory), await UndoneMove.read(in: directory))
+                return HTTPResponse(
+                    status: 200,
+                    json: ["made": last.map { .integer($0) } ?? .null, "undone": undone?.json ?? .null])
+            }),
+        Call(
+            CallText(
+                "POST backup", "makeBackup",
+                "Make a copy of settings, keys, phone book, mailboxes and credentials, sealed under a passphrase.",
+                more: "What waits is not in it. The passphrase has 12 to 1024 bytes.",
+                asks: ["passphrase": .text(8192)], answer: .file("The file."), refuses: [.conflict, .unfit]),
+            by: .node { calls, asked async throws(CallRefusal) in try await calls.backUp(asked.body) }),
+        Call(
+            CallText(
+                "POST restore", "restore",
+                "Move in from a copy: at its next start this node is the other one.",
+                more:
+                    "Refused while the old node is known in the Tor network, unless old_node_stopped is true; and where this node has phones or mailboxes of its own, unless the copy is its own.",
+                asks: [
+                    "passphrase": .text(8192), "file": .text(longestBody).said("Base64."),
+                    "look?": .flag.said("Change nothing."), "old_node_stopped?": .flag,
+                    "keep_settings?": .flag,
+                ], answer: .json("What it does here, or would do.", MovePlan.shape),
+                refuses: [.conflict, .unfit]),
+            by: .long { calls, body async throws(CallRefusal) in try await calls.restore(body) }),
+        Call(
+            CallText(
+                "POST restart", "restartNode",
+                "Restart the node in place, if its program says that it would start.",
+                answer: .json(202, "It restarts after this answer.", [:]), refuses: [.conflict]),
+            by: .node { calls, _ async throws(CallRefusal) in try await calls.restart() }),
     ]
 
     /// Bytes of a body that has a backup in Base64.
     nonisolated static let longestBody = (NodeBackup.longestFile + 2) / 3 * 4 + 8192
 
     private func backUp(_ body: CallBody) async throws(CallRefusal) -> HTTPResponse {
-        try body.refuseOthers(but: "passphrase")
         let passphrase = Secret(Array(try body.text("passphrase").utf8))
         guard NodeBackup.passphraseLengths.contains(passphrase.bytes.count) else {
             throw CallRefusal(
@@ -58,9 +85,9 @@ extension NodeCalls {
 
     // MARK: Moving in
 
-    private func restore(_ bytes: [UInt8]) async throws(CallRefusal) -> HTTPResponse {
+    private func restore(_ asked: LongBody) async throws(CallRefusal) -> HTTPResponse {
         let (wanted, backup) = try await keep { () throws(CallRefusal) in
-            let wanted = try WantedMove(CallBody(bytes))
+            let wanted = try WantedMove(asked.read())
             do throws(NodeBackup.Fault) {
                 return (wanted, try NodeBackup(sealed: wanted.file, passphrase: wanted.passphrase))
             } catch {
@@ -187,15 +214,14 @@ private struct WantedMove: Sendable {
     let keepsSettings: Bool
 
     init(_ body: CallBody) throws(CallRefusal) {
-        try body.refuseOthers(but: "passphrase", "file", "look", "old_node_stopped", "keep_settings")
         passphrase = Secret(Array(try body.text("passphrase").utf8))
-        guard let file = Base64.decode(try body.text("file", limit: NodeCalls.longestBody)) else {
+        guard let file = Base64.decode(try body.text("file")) else {
             throw CallRefusal(.malformed, "bad_request", "file must be Base64")
         }
         self.file = file
-        isLook = try body.flag("look")
-        hasOldStopped = try body.flag("old_node_stopped")
-        keepsSettings = try body.flag("keep_settings")
+        isLook = body.flag("look")
+        hasOldStopped = body.flag("old_node_stopped")
+        keepsSettings = body.flag("keep_settings")
     }
 }
 

@@ -32,5 +32,7 @@ struct UndoneMove: Equatable {
         return UndoneMove(at: time, reason: String(decoding: bytes[(end + 1)...], as: UTF8.self))
     }
 
+    static let shape: CallShape = ["at": .time, "reason": .text]
+
     var json: JSON { ["at": .integer(at), "reason": .string(reason)] }
 }

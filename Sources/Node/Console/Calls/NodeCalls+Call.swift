@@ -3,7 +3,7 @@ import HTTP1
 import Reactor
 
 extension NodeCalls {
-    /// One call: a method, a path, and what it does.
+    /// One call: what it is in words and shapes, and what carries it out.
     struct Call: Sendable {
         typealias Run =
             @EventLoop @Sendable (NodeCalls, Asked) async throws(CallRefusal) -> HTTPResponse
@@ -12,6 +12,8 @@ extension NodeCalls {
         enum Way: Sendable {
             /// Carried out by a node that runs.
             case node(Run)
+            /// Carried out by a node that runs, with a long body that the call reads itself, off the loop.
+            case long(@EventLoop @Sendable (NodeCalls, LongBody) async throws(CallRefusal) -> HTTPResponse)
             /// Carried out by the running node, or by files where none runs.
             case either(Run, stopped: Carry)
             /// Carried out by the store, whether a node runs or not.
@@ -20,52 +22,43 @@ extension NodeCalls {
             case files(Carry)
         }
 
-        let method: String
-        /// Below `/api/v1/`; `{}` stands for any segment.
-        let path: [String]
-        /// Whether the body may be long, and is read by the call itself, off the loop.
-        let isLong: Bool
+        let text: CallText
         let way: Way
 
-        init(_ method: String, _ path: String..., isLong: Bool = false, run: @escaping Run) {
-            (self.method, self.path, self.isLong, way) = (method, path, isLong, .node(run))
-        }
+        init(_ text: CallText, by way: Way) { (self.text, self.way) = (text, way) }
 
-        init(_ method: String, _ path: String..., stopped: @escaping Carry, run: @escaping Run) {
-            (self.method, self.path, isLong, way) = (method, path, false, .either(run, stopped: stopped))
-        }
+        var method: String { text.method }
+        var path: [String] { text.path }
 
-        private init(_ method: String, _ path: [String], _ way: Way) {
-            (self.method, self.path, isLong, self.way) = (method, path, false, way)
-        }
-
-        static func store(_ method: String, _ path: String..., carry: @escaping Carry) -> Call {
-            Call(method, path, .store(carry))
-        }
-
-        static func files(_ method: String, _ path: String..., carry: @escaping Carry) -> Call {
-            Call(method, path, .files(carry))
-        }
+        /// Whether a segment of its path stands for any value.
+        static func isPlace(_ segment: String) -> Bool { segment.utf8.first == UInt8(ascii: "{") }
     }
 
     /// The arguments of a call.
     struct Asked: Sendable {
-        /// The parts of the path that stand for `{}`, in their order.
+        /// The parts of the path that stand for places such as `{name}`, in their order.
         let segments: [String]
-        /// Empty for a long call. What has no body has its members in the query.
+        /// The members of the body, or of the query where there is none.
         let body: CallBody
-        let bytes: [UInt8]
 
         /// The first of them; empty where there is none.
         var segment: String { segments.first ?? "" }
 
         init(_ request: HTTPRequest, _ segments: [String], of call: Call) throws(CallRefusal) {
             self.segments = segments
-            bytes = request.body
             body =
-                call.method == "GET" && bytes.isEmpty
-                ? try CallBody(query: request.query ?? "") : try CallBody(call.isLong ? [] : bytes)
+                call.method == "GET" && request.body.isEmpty
+                ? try CallBody(query: request.query ?? "", as: call.text.asks)
+                : try CallBody(request.body, as: call.text.asks)
         }
+    }
+
+    /// A body that takes a while to read.
+    struct LongBody: Sendable {
+        let bytes: [UInt8]
+        let asks: CallShape
+
+        func read() throws(CallRefusal) -> CallBody { try CallBody(bytes, as: asks) }
     }
 
     /// A path that has calls, and those calls.
@@ -86,14 +79,14 @@ extension NodeCalls {
             let fitting = NodeCalls.all.filter { call in
                 call.path.count == segments.count
                     && zip(call.path, segments).allSatisfy {
-                        $0 == "{}" ? !$1.isEmpty : $1.hasSameBytes(as: $0)
+                        Call.isPlace($0) ? !$1.isEmpty : $1.hasSameBytes(as: $0)
                     }
             }
             // A word of a path is no name.
-            let exact = fitting.filter { !$0.path.contains("{}") }
+            let exact = fitting.filter { !$0.path.contains(where: Call.isPlace) }
             calls = exact.isEmpty ? fitting : exact
             guard let any = calls.first else { return nil }
-            self.segments = any.path.indices.filter { any.path[$0] == "{}" }.map { segments[$0] }
+            self.segments = any.path.indices.filter { Call.isPlace(any.path[$0]) }.map { segments[$0] }
         }
 
         /// Returns the call with this method; HEAD has that of GET.
