@@ -1,12 +1,13 @@
 import CPostgreSQL
+import Crypto
 
 /// The place of a database, as `storage.url` names it, and the settings of the way there.
 package struct PostgreSQLAddress: Equatable, Sendable {
     /// `postgresql://USER@HOST:PORT/DATABASE?NAME=VALUE`, or `postgresql:///DATABASE?host=/DIRECTORY`.
     package let url: String
-    package var password: [UInt8]?
+    package var password: Secret?
 
-    package init(url: String, password: [UInt8]? = nil) {
+    package init(url: String, password: Secret? = nil) {
         self.url = url
         self.password = password
     }
@@ -46,7 +47,7 @@ package struct PostgreSQLAddress: Equatable, Sendable {
         where parameters.contains(where: { $0.name == name && !known.contains($0.value) }) {
             throw PostgreSQLError(message: "\(name) must be one of \(known.joined(separator: ", "))")
         }
-        if let password { parameters.append(("password", String(decoding: password, as: UTF8.self))) }
+        if let password { parameters.append(("password", String(decoding: password.bytes, as: UTF8.self))) }
         // Without a host, libpq takes it from a service's file or the environment.
         let hosts = parameters.filter { ["host", "hostaddr"].contains($0.name) }
         let isHere = !hosts.isEmpty && hosts.allSatisfy { PostgreSQLAddress.isHere($0.value) }

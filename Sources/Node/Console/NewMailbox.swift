@@ -14,11 +14,11 @@ struct NewMailbox: Sendable {
     struct Reader: Sendable {
         let name: String
         /// The new token; `nil`: the reader keeps the token that it has.
-        fileprivate(set) var token: String?
+        fileprivate(set) var token: Secret?
     }
 
     let name: String
-    let pairingToken: String
+    let pairingToken: Secret
     /// The address at which phones fetch, with the topic; `nil`: it is not known where the mailbox is served.
     let url: String?
     let topic: String
@@ -50,14 +50,14 @@ struct NewMailbox: Sendable {
         address = MailboxAddress.text(randomBytes(MailboxAddress.randomBytes))
         topic = MailboxDigests.newTopic()
         do throws(PairingTokenError) {
-            pairingToken = try Phone.new(.android, descriptor: "Onionbell", deviceToken: address)
-                .pairingToken.text
+            pairingToken = Secret(
+                try Phone.new(.android, descriptor: "Onionbell", deviceToken: address).pairingToken.text)
         } catch {
             preconditionFailure("an address of a mailbox is a device token: \(error)")
         }
         url = try NewMailbox.origin(settings).map { [topic] in "\($0)/\(topic)" }
         self.readers = (readers.isEmpty && !isOpen ? ["phone"] : readers).map {
-            Reader(name: $0, token: MailboxDigests.newToken())
+            Reader(name: $0, token: Secret(MailboxDigests.newToken()))
         }
         (self.name, self.show, self.isOpen) = (name, show, isOpen)
     }
@@ -83,7 +83,8 @@ struct NewMailbox: Sendable {
             let same = known.first { $0.name == readers[index].name }
             stored.append(
                 Mailbox.Reader(
-                    name: readers[index].name, token: same?.token ?? digests.token(readers[index].token ?? "")
+                    name: readers[index].name,
+                    token: same?.token ?? digests.token(readers[index].token?.text ?? "")
                 ))
             if same != nil { readers[index].token = nil }
         }

@@ -1,3 +1,4 @@
+import Crypto
 import Doors
 import Encodings
 import HTTP1
@@ -190,10 +191,10 @@ extension NewMailbox {
 
     fileprivate var json: JSON {
         var members: JSON.Object = [
-            "name": .string(name), "pairing_token": .string(pairingToken), "topic": .string(topic),
+            "name": .string(name), "pairing_token": .string(pairingToken.text), "topic": .string(topic),
             "readers": .array(
                 readers.map {
-                    ["name": .string($0.name), "token": $0.token.map { .string($0) } ?? .null]
+                    ["name": .string($0.name), "token": $0.token.map { .string($0.text) } ?? .null]
                 }),
         ]
         members["url"] = url.map { .string($0) } ?? .null

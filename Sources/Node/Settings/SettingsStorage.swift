@@ -37,11 +37,12 @@ extension Settings {
 
         /// Returns the address with the password from its file.
         package func address() throws(NodeError) -> PostgreSQLAddress {
-            var password: [UInt8]?
+            var password: Secret?
             if !passwordFile.isEmpty {
                 do throws(SettingsFault) {
                     let file = try readCredential(passwordFile, key: "storage.password_file")
-                    password = Array(file.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") })
+                    password = Secret(
+                        Array(file.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }))
                 } catch {
                     throw .configuration("\(error)")
                 }

@@ -1,4 +1,5 @@
 import Clocks
+import Crypto
 import HTTP2
 import Relay
 import Testing
@@ -28,7 +29,7 @@ import Testing
                         deviceToken: String(repeating: "ab", count: 32),
                         expiresAt: UnixTime(milliseconds: 1_800_000_000_000 + Int64(number) * 1000),
                         id: NotificationID(high: 0x1111_1111_1111_1111, low: 0x1111_1111_1111_1111)),
-                    authorization: "bearer " + String(repeating: "x", count: 200)),
+                    authorization: Secret("bearer " + String(repeating: "x", count: 200))),
                 body: [], tag: number)
             return exchange()
         }

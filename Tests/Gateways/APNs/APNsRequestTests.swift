@@ -1,3 +1,4 @@
+import Crypto
 import Relay
 import Testing
 import Vectors
@@ -35,7 +36,7 @@ import Vectors
             isMutableContent: vector.input.isMutableContent)
     }
 
-    private func headers(_ notification: Notification, authorization: String? = nil) -> [String: String] {
+    private func headers(_ notification: Notification, authorization: Secret? = nil) -> [String: String] {
         var heads = APNsHeads(authority: "api.push.apple.com", topic: "bisqremote.joachimneumann.com")
         let head = heads.head(of: notification, authorization: authorization)
         return Dictionary(uniqueKeysWithValues: head.all)
@@ -92,7 +93,7 @@ import Vectors
             notification(
                 expiresAt: 1_800_000_000_999,
                 id: NotificationID(high: 0x0123_4567_89AB_CDEF, low: 0xFEDC_BA98_7654_3210)),
-            authorization: "bearer x.y.z")
+            authorization: Secret("bearer x.y.z"))
         #expect(sent["apns-id"] == "01234567-89ab-cdef-fedc-ba9876543210")
         #expect(sent["apns-collapse-id"] == sent["apns-id"])
         #expect(sent["apns-expiration"] == "1800000000")

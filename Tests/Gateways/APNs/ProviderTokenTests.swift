@@ -83,12 +83,13 @@ import Testing
         let key = try SigningKey.generate(.es256)
         let provider = try ProviderKey(
             keyID: "ABC123DEFG", teamID: "DEF123GHIJ", p8: try key.privatePEM().bytes)
-        let parts = try provider.token(now: 1_795_000_000).split(separator: ".").map(String.init)
-        let header = try #require(parts.first.flatMap(Base64.decodeFromURL))
+        let parts = try provider.authorization(now: 1_795_000_000).text.split(separator: ".").map(String.init)
+        #expect(parts[0].hasPrefix("bearer "))
+        let header = try #require(Base64.decodeFromURL(String(parts[0].dropFirst(7))))
         let claims = try #require(Base64.decodeFromURL(parts[1]))
         #expect(text(header) == #"{"alg":"ES256","kid":"ABC123DEFG"}"#)
         #expect(text(claims) == #"{"iss":"DEF123GHIJ","iat":1795000000}"#)
         let signature = try #require(Base64.decodeFromURL(parts[2]))
-        #expect(key.verifyingKey.accepts(signature, of: Array("\(parts[0]).\(parts[1])".utf8)))
+        #expect(key.verifyingKey.accepts(signature, of: Array("\(parts[0].dropFirst(7)).\(parts[1])".utf8)))
     }
 }

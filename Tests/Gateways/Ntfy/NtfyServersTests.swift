@@ -1,3 +1,4 @@
+import Crypto
 import Lab
 import LabParts
 import Reactor
@@ -76,7 +77,7 @@ import Testing
     private func delivery(by lookUp: @escaping Dial.Lookup, _ port: UInt16) async throws -> Outcome {
         let settings = NtfyGateway.Settings(
             url: try GatewayURL("http://nas.home.arpa:\(port)", plainHost: "nas.home.arpa"),
-            login: .token("tk_0123456789"), lookUp: NtfyApp.lookUpInOwnNetwork(asking: lookUp))
+            login: .token(Secret("tk_0123456789")), lookUp: NtfyApp.lookUpInOwnNetwork(asking: lookUp))
         let gateway = try NtfyGateway(settings, log: quiet)
         gateway.start()
         defer { gateway.stop() }

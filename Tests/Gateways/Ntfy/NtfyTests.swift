@@ -1,4 +1,5 @@
 import Clocks
+import Crypto
 import HTTP1
 import JSONCoding
 import Lab
@@ -88,7 +89,7 @@ private func answer(_ status: Int, _ body: String = "", after: Duration? = nil) 
         _ server: SimulatedNtfy, token: String? = nil, show: NtfyApp.Show = .bell
     ) throws -> NtfyGateway {
         let gateway = try NtfyGateway(
-            .init(url: GatewayURL(server.url), login: token.map { .token($0) }, show: show), log: quiet)
+            .init(url: GatewayURL(server.url), login: token.map { .token(Secret($0)) }, show: show), log: quiet)
         gateway.start()
         return gateway
     }
@@ -157,9 +158,9 @@ private func answer(_ status: Int, _ body: String = "", after: Duration? = nil) 
     @Test func aProbePublishesNothing() async throws {
         let server = try SimulatedNtfy()
         server.accessToken = "tk_right"
-        let right = NtfyGateway.Settings(url: try GatewayURL(server.url), login: .token("tk_right"))
+        let right = NtfyGateway.Settings(url: try GatewayURL(server.url), login: .token(Secret("tk_right")))
         #expect(try await NtfyProbe.run(right) == .taken("success"))
-        let wrong = NtfyGateway.Settings(url: try GatewayURL(server.url), login: .token("tk_wrong"))
+        let wrong = NtfyGateway.Settings(url: try GatewayURL(server.url), login: .token(Secret("tk_wrong")))
         #expect(try await NtfyProbe.run(wrong) == .refused(reason: "HTTP401"))
         // A token that may write and nothing else is a good one.
         server.isReadable = false
@@ -180,7 +181,8 @@ private func answer(_ status: Int, _ body: String = "", after: Duration? = nil) 
         let server = try SimulatedNtfy()
         server.account = ("node", "päss:word")
         let gateway = try NtfyGateway(
-            .init(url: GatewayURL(server.url), login: .password(user: "node", "päss:word")), log: quiet)
+            .init(url: GatewayURL(server.url), login: .password(user: "node", Secret("päss:word"))),
+            log: quiet)
         gateway.start()
         #expect(await gateway.deliver(many(1)[0]) == .accepted)
         gateway.stop()
@@ -238,7 +240,7 @@ private func answer(_ status: Int, _ body: String = "", after: Duration? = nil) 
         let outcome = await withCheckedContinuation { continuation in
             gateway.send(many(2)[1]) { continuation.resume(returning: $0) }
             do {
-                try gateway.use(.init(url: GatewayURL(server.url), login: .token("tk_right")))
+                try gateway.use(.init(url: GatewayURL(server.url), login: .token(Secret("tk_right"))))
             } catch { Issue.record(error) }
         }
         #expect(

@@ -177,7 +177,8 @@ import Vectors
             let endpoint = try #require(PushEndpoint(one.endpoint))
             let point = try #require(Base64.decodeFromURL(one.p256dh))
             let secret = try #require(Base64.decodeFromURL(one.auth))
-            let made = try #require(WebPushSubscription(endpoint: endpoint, point: point, secret: secret))
+            let made = try #require(
+                WebPushSubscription(endpoint: endpoint, point: point, secret: Secret(secret)))
             #expect(made.text == one.text && made.text.utf8.count == one.length, "\(one.name)")
             #expect(WebPushSubscription(one.text) == made, "\(one.name)")
             #expect(P256.uncompressed(made.point) == point, "\(one.name)")
@@ -228,7 +229,7 @@ import Vectors
             let subscription = Base64.decodeFromURL(one.p256dh).flatMap { point in
                 Base64.decodeFromURL(one.auth).flatMap {
                     P256.isPoint(point)
-                        ? WebPushSubscription(endpoint: endpoint, point: point, secret: $0) : nil
+                        ? WebPushSubscription(endpoint: endpoint, point: point, secret: Secret($0)) : nil
                 }
             }
             #expect((subscription != nil) == one.valid, "\(one.name)")

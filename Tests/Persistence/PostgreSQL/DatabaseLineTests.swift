@@ -18,7 +18,8 @@ import Vectors
 
     private func place(_ url: String, password: [UInt8]?) -> DatabasePlace {
         DatabasePlace(
-            PostgreSQLAddress(url: url, password: password), key: Directory.key(7), owner: [1], name: "node",
+            PostgreSQLAddress(url: url, password: password.map { Secret($0) }), key: Directory.key(7),
+            owner: [1], name: "node",
             version: "1")
     }
 

@@ -1,4 +1,5 @@
 import Clocks
+import Crypto
 import Foundation
 import PostgreSQL
 import Testing
@@ -87,7 +88,7 @@ import Vectors
         func place(_ word: String) -> StorePlace {
             .database(
                 DatabasePlace(
-                    PostgreSQLAddress(url: url, password: Array(word.utf8)), key: Directory.key(7),
+                    PostgreSQLAddress(url: url, password: Secret(word)), key: Directory.key(7),
                     owner: [1], name: "node 1", version: "1"))
         }
         let outbox = try await OutboxStore(place(PostgreSQLServer.password))

@@ -244,7 +244,7 @@ import Vectors
         ("postgresql://db.example/bell?sslmode=require", "require"),
     ])
     func otherHostsHaveToProveWhoTheyAre(_ url: String, mode: String) throws {
-        let parameters = try PostgreSQLAddress(url: url, password: Array("word".utf8)).parameters()
+        let parameters = try PostgreSQLAddress(url: url, password: Secret("word")).parameters()
         #expect(parameters.last { $0.name == "sslmode" }?.value == mode)
         #expect(parameters.last { $0.name == "password" }?.value == "word")
     }

@@ -126,17 +126,17 @@ package struct APNsApp: ConfiguredApp {
         let key = keyFile.isEmpty ? "certificate_file" : "key_file"
         let path = keyFile.isEmpty ? certificateFile : keyFile
         let bytes = try read(path, key: key, by: file)
-        var password = ""
+        var password = Secret("")
         if keyFile.isEmpty, !certificatePasswordFile.isEmpty {
             let text = try read(certificatePasswordFile, key: "certificate_password_file", by: file)
-            password = String(decoding: text.prefix { $0 != 0x0a && $0 != 0x0d }, as: UTF8.self)
+            password = Secret(Array(text.prefix { $0 != 0x0a && $0 != 0x0d }))
         }
         let identity: Identity
         do throws(CryptoError) {
             guard keyFile.isEmpty else {
                 return .providerKey(try ProviderKey(keyID: keyID, teamID: teamID, p8: bytes))
             }
-            identity = try PKCS12.open(bytes, password: password)
+            identity = try PKCS12.open(bytes, password: password.text)
         } catch {
             let advice = error == .passwordNeeded ? ": write it into certificate_password_file" : ""
             throw CredentialFault(key: key, problem: "\(path): \(error)\(advice)")

@@ -80,7 +80,7 @@ package final class APNsGateway: LinkedGateway {
         guard let connection = link.roomiest else {
             return later { [link] in completion(link.outcomeWithoutRoom) }
         }
-        var authorization: String?
+        var authorization: Secret?
         var generation = 0
         if let tokens {
             do throws(CryptoError) {

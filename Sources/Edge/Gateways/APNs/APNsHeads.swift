@@ -1,4 +1,5 @@
 import Clocks
+import Crypto
 import Encodings
 import HTTP2
 import Relay
@@ -38,7 +39,7 @@ struct APNsHeads {
     /// compress what is not kept would take a fifth of the whole way of a notification.
     ///
     /// - Parameter authorization: `bearer <provider token>`; `nil` where the connection's certificate says who we are.
-    mutating func head(of notification: Notification, authorization: String?) -> HTTP2Headers {
+    mutating func head(of notification: Notification, authorization: Secret?) -> HTTP2Headers {
         head.keepFirst(opening)
         head.add(":path", "/3/device/", notification.deviceToken.text, .never)
         let isUrgent = notification.content.isUrgent
@@ -51,7 +52,7 @@ struct APNsHeads {
             switch push.payload {
             case .exact(let fields, _):
                 add(exact: fields)
-                if let authorization { head.add("authorization", authorization, .verbatim) }
+                if let authorization { head.add("authorization", authorization.bytes.span, .verbatim) }
                 return head
             case .object(_, let kind): isAlert = kind
             // The core lets none through.
@@ -66,7 +67,7 @@ struct APNsHeads {
             add(Kind(isAlert: isAlert, isUrgent: isUrgent))
             add(notification, expiresAt: expiresAt, collapseID: push.collapseID)
         }
-        if let authorization { head.add("authorization", authorization, .verbatim) }
+        if let authorization { head.add("authorization", authorization.bytes.span, .verbatim) }
         return head
     }
 

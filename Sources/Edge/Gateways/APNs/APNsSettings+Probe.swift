@@ -29,10 +29,10 @@ extension APNsSettings {
     func probe(_ host: LaneHost) async throws(GatewaySetupError) -> GatewayProbe.Finding {
         let url = url(of: host)
         let notification = GatewayProbe.notification(to: APNsService().nobody(on: .ios))
-        var authorization: String?
+        var authorization: Secret?
         if case .providerKey(let key) = credentials {
             do {
-                authorization = "bearer \(try key.token(now: EventLoop.unixMilliseconds / 1000))"
+                authorization = try key.authorization(now: EventLoop.unixMilliseconds / 1000)
             } catch {
                 throw .credentials(error)
             }

@@ -25,16 +25,17 @@ package struct ProviderKey: Sendable, Equatable {
         (left.keyID, left.teamID) == (right.keyID, right.teamID) && left.digest == right.digest
     }
 
-    /// Signs a token, `{"alg":"ES256","kid":…}` . `{"iss":…,"iat":…}`: about 20 us of work.
+    /// Signs a token, `{"alg":"ES256","kid":…}` . `{"iss":…,"iat":…}`: about 20 us of work. It is returned as the value of a
+    /// request's `authorization`.
     ///
     /// - Parameter now: Seconds since 1970.
-    func token(now: Int64) throws(CryptoError) -> String {
+    func authorization(now: Int64) throws(CryptoError) -> Secret {
         var header = Array(#"{"alg":"ES256","kid":"#.utf8)
         header.append(jsonString: keyID)
         header.append(contentsOf: "}".utf8)
         var claims = Array(#"{"iss":"#.utf8)
         claims.append(jsonString: teamID)
         claims.append(contentsOf: #","iat":\#(now)}"#.utf8)
-        return try JSONWebToken.sign(header: header, claims: claims, with: key)
+        return Secret("bearer \(try JSONWebToken.sign(header: header, claims: claims, with: key))")
     }
 }

@@ -9,17 +9,17 @@ final class ProviderTokens {
     // Each access is over at once, as in `Stream`: two cannot overlap, so Swift need not look.
     @exclusivity(unchecked) private(set) var life = ProviderTokenLife()
     private var key: ProviderKey
-    private var authorization = ""
+    private var authorization = Secret("")
 
     init(_ key: ProviderKey) {
         self.key = key
     }
 
     /// Returns the value of a request's `authorization`, and the generation to name when it is refused.
-    func current() throws(CryptoError) -> (authorization: String, generation: Int) {
+    func current() throws(CryptoError) -> (authorization: Secret, generation: Int) {
         let now = Instant.now
         if life.isDue(at: now) {
-            authorization = "bearer \(try key.token(now: now.unix.milliseconds / 1000))"
+            authorization = try key.authorization(now: now.unix.milliseconds / 1000)
             life.signed(at: now)
         }
         return (authorization, life.generation)

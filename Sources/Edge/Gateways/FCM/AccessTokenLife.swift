@@ -12,30 +12,23 @@ struct AccessTokenLife: Equatable, Sendable {
     static let longestPause: Duration = .seconds(5 * 60)
     static let hopelessPause: Duration = .seconds(60)
 
-    struct Token: Equatable, Sendable {
-        let text: String
-        let endsAt: MonotonicTime
-    }
-
     /// The number of tokens got; a request remembers under which it was sent.
     private(set) var generation = 0
     private(set) var isFetching = false
     /// The time at which the next token is to be fetched.
     private(set) var nextFetch = MonotonicTime.longAgo
-    private var token: Token?
+    /// The end of the present token; `nil`: there is none.
+    private var tokenEnd: MonotonicTime?
     /// Whether a request was accepted under the present token.
     private var isProven = false
     /// Whether the present token was got because the one before was refused.
     private var isReplacement = false
     private var failures = 0
 
-    /// Returns the token to send with; `nil` while there is none.
-    func token(at time: MonotonicTime) -> String? {
-        guard let token, time < token.endsAt else { return nil }
-        return token.text
-    }
+    /// Whether there is a token to send with.
+    func hasToken(at time: MonotonicTime) -> Bool { tokenEnd.map { time < $0 } ?? false }
 
-    /// Whether to fetch one now; if so, it is on its way until ``fetched(_:lifetime:at:using:)`` or
+    /// Whether to fetch one now; if so, it is on its way until ``fetched(lifetime:at:using:)`` or
     /// ``failed(at:retryAfter:using:)``.
     mutating func beginFetching(at time: MonotonicTime) -> Bool {
         guard !isFetching, time >= nextFetch else { return false }
@@ -44,15 +37,14 @@ struct AccessTokenLife: Equatable, Sendable {
     }
 
     mutating func fetched(
-        _ text: String, lifetime: Duration, at time: MonotonicTime,
-        using random: inout some RandomNumberGenerator
+        lifetime: Duration, at time: MonotonicTime, using random: inout some RandomNumberGenerator
     ) {
         isFetching = false
         failures = 0
         generation += 1
         isProven = false
-        if token != nil { isReplacement = false }
-        token = Token(text: text, endsAt: time + lifetime)
+        if tokenEnd != nil { isReplacement = false }
+        tokenEnd = time + lifetime
         let early =
             AccessTokenLife.margin
             + .nanoseconds(Int64.random(in: 0...AccessTokenLife.jitter.nanoseconds, using: &random))
@@ -102,13 +94,13 @@ struct AccessTokenLife: Equatable, Sendable {
 
     /// Notes that the gateway didn't take the token of that generation.
     mutating func refused(generation: Int, at time: MonotonicTime) -> Refusal {
-        guard generation == self.generation, token != nil else { return .replaced }
+        guard generation == self.generation, tokenEnd != nil else { return .replaced }
         guard isProven || !isReplacement else {
             // What is wrong with the account may be mended: one that is got after that is taken.
             nextFetch = min(nextFetch, time + AccessTokenLife.hopelessPause)
             return .hopeless
         }
-        token = nil
+        tokenEnd = nil
         isReplacement = true
         nextFetch = min(nextFetch, time)
         return .due

@@ -23,7 +23,7 @@ final class AccessTokens {
     private let egress: Egress
     private var context: TLSContext
     private let log: Logger
-    private var authorization = ""
+    private var authorization = Secret("")
     private var exchange: SingleExchange?
     private let timer = Timer()
     private var random = SystemRandomNumberGenerator()
@@ -53,8 +53,8 @@ final class AccessTokens {
     }
 
     /// The value of a request's `authorization` and the generation to name when it is refused; `nil` while there is none.
-    var current: (authorization: String, generation: Int)? {
-        guard life.token(at: EventLoop.now) != nil else { return nil }
+    var current: (authorization: Secret, generation: Int)? {
+        guard life.hasToken(at: EventLoop.now) else { return nil }
         return (authorization, life.generation)
     }
 
@@ -94,7 +94,7 @@ final class AccessTokens {
             if !life.isFetching { timer.start(after: max(.zero, life.nextFetch - now)) }
             return
         }
-        let assertion: String
+        let assertion: Secret
         do throws(CryptoError) {
             assertion = try account.assertion(now: EventLoop.unixMilliseconds / 1000)
         } catch {
@@ -119,9 +119,9 @@ final class AccessTokens {
 
     private func take(_ answer: OAuthExchange.Answer) {
         switch answer {
-        case .token(let text, let lifetime):
-            authorization = "Bearer \(text)"
-            life.fetched(text, lifetime: lifetime, at: EventLoop.now, using: &random)
+        case .token(let authorization, let lifetime):
+            self.authorization = authorization
+            life.fetched(lifetime: lifetime, at: EventLoop.now, using: &random)
             fault = nil
             lastError = nil
             fetchIfDue()

@@ -1,3 +1,4 @@
+import Crypto
 import Encodings
 import Figures
 import HTTP2
@@ -99,7 +100,7 @@ package final class FCMGateway: LinkedGateway {
         }
         var head = HTTP2Headers(method: "POST", authority: authority, path: path)
         head.add("content-type", "application/json")
-        head.add("authorization", authorization, .verbatim)
+        head.add("authorization", authorization.bytes.span, .verbatim)
         let body = FCMMessage.body(
             notification, withNotification: withNotification, now: EventLoop.unixTime)
         connection.send(head, body: body) { [self] end, connection in

@@ -9,14 +9,14 @@ extension FCMSettings {
     @EventLoop
     func probe() async throws(GatewaySetupError) -> GatewayProbe.Finding {
         let context = try trust.context()
-        let authorization: String
-        switch try await accessToken(context) {
-        case .success(let token): authorization = "Bearer \(token)"
+        let authorization: Secret
+        switch try await self.authorization(context) {
+        case .success(let value): authorization = value
         case .failure(let finding): return finding.value
         }
         var head = HTTP2Headers(
             method: "POST", authority: baseURL.authority, path: FCMGateway.path(at: baseURL, of: account))
-        head.add("authorization", authorization, .never)
+        head.add("authorization", authorization.bytes.span, .never)
         head.add("content-type", "application/json")
         let service = FCMService(withNotification: withNotification)
         let message = FCMMessage.body(
@@ -35,11 +35,11 @@ extension FCMSettings {
     }
 
     @EventLoop
-    private func accessToken(
+    private func authorization(
         _ context: TLSContext
-    ) async throws(GatewaySetupError) -> Result<String, NoToken> {
+    ) async throws(GatewaySetupError) -> Result<Secret, NoToken> {
         let url = try whereTokensAre()
-        let assertion: String
+        let assertion: Secret
         do {
             assertion = try account.assertion(now: EventLoop.unixMilliseconds / 1000)
         } catch {
@@ -53,7 +53,7 @@ extension FCMSettings {
         case .failure(let failure): return .failure(NoToken(value: .init(failure)))
         case .success(let answer):
             return switch OAuthExchange.read(answer) {
-            case .token(let token, _): .success(token)
+            case .token(let authorization, _): .success(authorization)
             case .refused(let reason): .failure(NoToken(value: .refused(reason: reason)))
             case .failed(let reason, _): .failure(NoToken(value: .unclear(reason: reason)))
             }

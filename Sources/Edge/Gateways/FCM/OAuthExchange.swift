@@ -1,3 +1,4 @@
+import Crypto
 import Encodings
 import HTTP1
 import JSONCoding
@@ -8,14 +9,15 @@ import Relay
 enum OAuthExchange {
     static let contentType = "application/x-www-form-urlencoded"
 
-    static func body(assertion: String) -> [UInt8] {
+    static func body(assertion: Secret) -> [UInt8] {
         let grant = "urn:ietf:params:oauth:grant-type:jwt-bearer".percentEncoded
         // An assertion is base64 for URLs and dots: nothing to encode.
-        return Array("grant_type=\(grant)&assertion=\(assertion)".utf8)
+        return Array("grant_type=\(grant)&assertion=".utf8) + assertion.bytes
     }
 
     enum Answer: Equatable {
-        case token(String, lifetime: Duration)
+        /// The value of a request's `authorization`.
+        case token(Secret, lifetime: Duration)
         /// There is no token now.
         case failed(reason: String, retryAfter: Duration?)
         /// Key, account or clock: an operator must look. Tried again all the same.
@@ -31,7 +33,7 @@ enum OAuthExchange {
                 token.utf8.allSatisfy({ (0x21..<0x7F).contains($0) }),
                 let seconds = body?["expires_in"]?.integer, (1...86_400).contains(seconds)
             else { return .failed(reason: "BadTokenAnswer", retryAfter: nil) }
-            return .token(token, lifetime: .seconds(seconds))
+            return .token(Secret("Bearer \(token)"), lifetime: .seconds(seconds))
         case 400, 401, 403:
             if let error = GatewayAnswer.word(body?["error"]?.string) { return .refused(reason: error) }
             return .failed(reason: answer.statusWord, retryAfter: answer.retryAfter)

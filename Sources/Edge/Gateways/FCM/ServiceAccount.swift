@@ -81,7 +81,7 @@ package struct ServiceAccount: Sendable {
     ///
     /// - Parameter now: Seconds since 1970. The assertion is for ``tokenURI`` also where another address
     ///   stands in for it.
-    func assertion(now: Int64) throws(CryptoError) -> String {
+    func assertion(now: Int64) throws(CryptoError) -> Secret {
         var header = Array(#"{"alg":"RS256","typ":"JWT","kid":"#.utf8)
         header.append(jsonString: keyID)
         header.append(contentsOf: "}".utf8)
@@ -90,6 +90,6 @@ package struct ServiceAccount: Sendable {
         claims.append(contentsOf: #","scope":"\#(ServiceAccount.scope)","aud":"#.utf8)
         claims.append(jsonString: tokenURI)
         claims.append(contentsOf: #","iat":\#(now),"exp":\#(now + 3600)}"#.utf8)
-        return try JSONWebToken.sign(header: header, claims: claims, with: key)
+        return Secret(try JSONWebToken.sign(header: header, claims: claims, with: key))
     }
 }

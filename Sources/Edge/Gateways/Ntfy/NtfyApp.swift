@@ -1,3 +1,4 @@
+import Crypto
 import Encodings
 import HTTP2
 import JSONCoding
@@ -135,13 +136,12 @@ package struct NtfyApp: ConfiguredApp {
         if !username.isEmpty {
             let bytes = try read(passwordFile, key: "password_file", by: file)
             let line = bytes.prefix { $0 != 0x0a && $0 != 0x0d }
-            guard (1...256).contains(line.count), let password = String(validating: line, as: UTF8.self)
-            else {
+            guard (1...256).contains(line.count), String(validating: line, as: UTF8.self) != nil else {
                 throw CredentialFault(
                     key: "password_file",
                     problem: "the first line of \(passwordFile) is not a password of 1 to 256 bytes")
             }
-            login = .password(user: username, password)
+            login = .password(user: username, Secret(Array(line)))
         }
         if !tokenFile.isEmpty {
             let bytes = try read(tokenFile, key: "token_file", by: file)
@@ -153,7 +153,7 @@ package struct NtfyApp: ConfiguredApp {
                 throw CredentialFault(
                     key: "token_file", problem: "\(tokenFile) is not one access token (tk_...)")
             }
-            login = .token(String(decoding: word, as: UTF8.self))
+            login = .token(Secret(Array(word)))
         }
         return NtfyGateway.Settings(
             url: url, egress: url.endpoint.isLoopback || !plainHost.isEmpty ? .direct : egress, login: login,

@@ -1,3 +1,4 @@
+import Crypto
 import Encodings
 import Figures
 import Logging
@@ -22,15 +23,15 @@ final class NtfyGateway: LinkedGateway {
 
     /// The node's account at the server.
     enum Login: Equatable, Sendable {
-        case token(String)
-        case password(user: String, String)
+        case token(Secret)
+        case password(user: String, Secret)
 
         /// The value of `authorization`.
-        var authorization: String {
+        var authorization: Secret {
             switch self {
-            case .token(let token): "Bearer \(token)"
+            case .token(let token): Secret(Array("Bearer ".utf8) + token.bytes)
             case .password(let user, let password):
-                "Basic " + Base64.encode(Array("\(user):\(password)".utf8))
+                Secret("Basic " + Base64.encode(Array("\(user):".utf8) + password.bytes))
             }
         }
     }

@@ -1,3 +1,4 @@
+import Crypto
 import Encodings
 import HTTP2
 import JSONCoding
@@ -37,6 +38,6 @@ enum NtfyRequest {
     }
 
     static func add(_ login: NtfyGateway.Login?, to head: inout HTTP2Headers) {
-        if let login { head.add("authorization", login.authorization, .never) }
+        if let login { head.add("authorization", login.authorization.bytes.span, .never) }
     }
 }

@@ -29,7 +29,7 @@ package struct VAPIDKey: Sendable {
     ///   - origin: The push service's origin: `https://host[:port]`.
     ///   - contact: The operator's contact, as `mailto:` or `https:`.
     ///   - end: Seconds since 1970, at most 24 hours ahead.
-    func authorization(for origin: String, contact: String, until end: Int64) throws(CryptoError) -> String {
+    func authorization(for origin: String, contact: String, until end: Int64) throws(CryptoError) -> Secret {
         var claims = Array(#"{"aud":"#.utf8)
         claims.append(jsonString: origin)
         claims.append(contentsOf: #","exp":\#(end),"sub":"#.utf8)
@@ -37,7 +37,7 @@ package struct VAPIDKey: Sendable {
         claims.append(contentsOf: "}".utf8)
         let token = try JSONWebToken.sign(
             header: Array(#"{"typ":"JWT","alg":"ES256"}"#.utf8), claims: claims, with: key)
-        return "vapid t=\(token), k=\(publicText)"
+        return Secret("vapid t=\(token), k=\(publicText)")
     }
 }
 

@@ -48,7 +48,7 @@ final class VAPIDTokens {
     private struct Entry {
         var life: VAPIDTokenLife
         let generation: Int
-        let authorization: String
+        let authorization: Secret
     }
 
     private var key: VAPIDKey
@@ -64,7 +64,7 @@ final class VAPIDTokens {
     }
 
     /// Returns the value of a request's `authorization`, and the generation to name when it is refused.
-    func current(for origin: String) throws(CryptoError) -> (authorization: String, generation: Int) {
+    func current(for origin: String) throws(CryptoError) -> (authorization: Secret, generation: Int) {
         let now = Instant.now
         if let entry = entries[ByteText(origin)], !entry.life.isDue(at: now) {
             return (entry.authorization, entry.generation)

@@ -19,14 +19,14 @@ enum WebPushRequest {
         let plain = Array(message.utf8)
         return try WebPushEncryption.seal(
             plain, paddedTo: steps.first { $0 >= plain.count } ?? plain.count, for: subscription.point,
-            secret: subscription.secret)
+            secret: subscription.secret.bytes)
     }
 
     /// Makes the head of a request. Path and authorization are secrets: HPACK never keeps them.
     ///
     /// - Parameter now: Milliseconds since 1970.
     static func head(
-        of notification: Notification, to endpoint: PushEndpoint, authorization: String, now: UnixTime
+        of notification: Notification, to endpoint: PushEndpoint, authorization: Secret, now: UnixTime
     ) -> HTTP2Headers {
         var head = HTTP2Headers()
         head.add(":method", "POST")
@@ -39,7 +39,7 @@ enum WebPushRequest {
         let left = ((notification.expiresAt - now).milliseconds + 999) / 1000
         head.add("ttl", String(min(max(left, 1), longestLife)))
         head.add("urgency", notification.content.isUrgent ? "high" : "normal")
-        head.add("authorization", authorization, .verbatim)
+        head.add("authorization", authorization.bytes.span, .verbatim)
         head.add("topic", topic(notification.id), .verbatim)
         return head
     }

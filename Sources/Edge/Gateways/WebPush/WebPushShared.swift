@@ -61,7 +61,7 @@ final class WebPushShared {
         guard let subscription = WebPushSubscription(notification.deviceToken.text),
             hosts.allow(subscription.endpoint), case .bisq(let content) = notification.content
         else { throw Unsendable(outcome: .refused(reason: "HostNotAllowed")) }
-        let authorization: String
+        let authorization: Secret
         let generation: Int
         do {
             (authorization, generation) = try tokens.current(for: origin)

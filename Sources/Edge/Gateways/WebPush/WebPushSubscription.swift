@@ -1,3 +1,4 @@
+import Crypto
 import Encodings
 import Relay
 
@@ -14,7 +15,7 @@ struct WebPushSubscription: Equatable, Sendable {
     /// 2 or 3, then one coordinate: 33 bytes.
     let point: [UInt8]
     /// 16 bytes.
-    let secret: [UInt8]
+    let secret: Secret
 
     static let prefix = "wp1:"
     private static let keyCharacters = 66
@@ -45,7 +46,7 @@ struct WebPushSubscription: Equatable, Sendable {
         else { return nil }
         self.endpoint = endpoint
         point = Array(keys[..<33])
-        secret = Array(keys[33...])
+        secret = Secret(Array(keys[33...]))
     }
 
     /// Makes a subscription of its parts.
@@ -53,8 +54,8 @@ struct WebPushSubscription: Equatable, Sendable {
     /// - Parameters:
     ///   - point: 65 bytes, as browsers give `p256dh`.
     ///   - secret: 16 bytes, `auth`.
-    init?(endpoint: PushEndpoint, point: [UInt8], secret: [UInt8]) {
-        guard point.count == 65, point[0] == 4, secret.count == 16 else { return nil }
+    init?(endpoint: PushEndpoint, point: [UInt8], secret: Secret) {
+        guard point.count == 65, point[0] == 4, secret.bytes.count == 16 else { return nil }
         self.endpoint = endpoint
         self.point = [2 + point[64] & 1] + point[1..<33]
         self.secret = secret
@@ -70,7 +71,7 @@ struct WebPushSubscription: Equatable, Sendable {
                 bytes.append(contentsOf: [byte >> 4, byte & 15].map(WebPushSubscription.upperCaseDigit))
             }
         }
-        return String(decoding: bytes, as: UTF8.self) + "::" + Base64.encodeForURL(point + secret)
+        return String(decoding: bytes, as: UTF8.self) + "::" + Base64.encodeForURL(point + secret.bytes)
     }
 
     /// Removes the escapes of a text; `nil` for an escape of what needs none, in another writing, or cut off.
