@@ -1,3 +1,4 @@
+import Encodings
 import Foundation
 import Logging
 import Reactor
@@ -54,7 +55,7 @@ import Testing
             }
             // The fault is noted right after the look.
             await Task {}.value
-            #expect(watched.watch.fault(of: "ios") == fault)
+            #expect(watched.watch.faults[ByteText("ios")] == fault)
         }
         #expect(watched.taken == ["second"])
         watched.watch.stop()
@@ -85,11 +86,11 @@ import Testing
         let watched = Watched(path)
         try write("bad")
         await watched.watch.lookNow()
-        #expect(watched.watch.fault(of: "ios") == "apps[0].key_file: no key")
+        #expect(watched.watch.faults[ByteText("ios")] == "apps[0].key_file: no key")
         #expect(watched.changes == 0)
         try write("third")
         await watched.watch.lookNow()
-        #expect(watched.watch.fault(of: "ios") == nil)
+        #expect(watched.watch.faults[ByteText("ios")] == nil)
         #expect(watched.taken == ["third"])
     }
 
@@ -116,7 +117,7 @@ import Testing
         await look.value
         #expect(await change.value)
         #expect(taken == ["third"])
-        #expect(watched.watch.fault(of: "ios") == nil)
+        #expect(watched.watch.faults[ByteText("ios")] == nil)
         // The files of before are nobody's any more, and the others are watched.
         try write("fourth")
         try writeOther("fifth")
@@ -143,7 +144,7 @@ import Testing
         let watched = Watched(path)
         try FileManager.default.removeItem(atPath: path)
         await watched.watch.lookNow()
-        #expect(watched.watch.fault(of: "ios") != nil)
+        #expect(watched.watch.faults[ByteText("ios")] != nil)
         try write("second")
         await watched.watch.lookNow()
         #expect(watched.taken == ["second"])

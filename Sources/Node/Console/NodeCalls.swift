@@ -28,7 +28,13 @@ final class NodeCalls: HTTPDoor {
     nonisolated static let prefix = "/api/v1/"
     private static let mostRunning = 32
 
-    init(of node: RelayNode) { self.node = node }
+    /// Puts the node's report into words.
+    let desk: ReportDesk
+
+    init(of node: RelayNode) {
+        self.node = node
+        desk = ReportDesk { [unowned node] in node.report }
+    }
 
     func handler(for path: String) -> HTTPServer.Handler? {
         guard let callPath = CallPath(path) else { return nil }
@@ -131,7 +137,8 @@ extension NodeCalls {
                 "GET state", "getState", "What the status page shows.",
                 answer: .json("As /status.json: times and ages in seconds, sizes in bytes.", stateShape)),
             by: .node { calls, _ in
-                var response = HTTPResponse(status: 200, body: StatusJSON.bytes(of: calls.node.report))
+                var response = HTTPResponse(
+                    status: 200, body: await calls.desk.put { StatusJSON.bytes(of: $0) })
                 response.fields.append("content-type", "application/json")
                 return response
             }),
@@ -141,8 +148,9 @@ extension NodeCalls {
                 asks: ["colours?": .flag.said("With colours of a terminal.")],
                 answer: .text("As onionbell status shows it.")),
             by: .node { calls, asked in
-                let text = StatusText.text(of: calls.node.report, coloured: asked.body.flag("colours"))
-                var response = HTTPResponse(status: 200, body: Array(text.utf8))
+                let isColoured = asked.body.flag("colours")
+                let text = await calls.desk.put { Array(StatusText.text(of: $0, coloured: isColoured).utf8) }
+                var response = HTTPResponse(status: 200, body: text)
                 response.fields.append("content-type", "text/plain; charset=utf-8")
                 return response
             }),

@@ -9,7 +9,7 @@ extension NodeConsole {
     /// The parts of the node that its listeners need.
     struct Site {
         let calls: any HTTPDoor
-        let stateText: @EventLoop () -> [UInt8]
+        let stateText: @EventLoop () async -> [UInt8]
         /// The certificate of `https://` places.
         let certificate: ServerCertificate?
         /// The sockets at which tor hands streams over.

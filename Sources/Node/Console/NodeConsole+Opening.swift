@@ -10,8 +10,7 @@ extension NodeConsole {
         try open(
             at: Site(
                 calls: calls,
-                stateText: { [unowned node] in Array(StatusText.text(of: node.report, coloured: false).utf8)
-                },
+                stateText: { await calls.desk.put { Array(StatusText.text(of: $0, coloured: false).utf8) } },
                 certificate: node.doors.listeners.certificate, sockets: DoorSockets(node.settings),
                 onionKey: OnionKeyFile(path: state.consoleOnionKey),
                 onionClients: Invitations(path: state.consoleClients), torDirectory: state.torDirectory),

@@ -1,6 +1,7 @@
 import Clocks
 import Dispatching
 import Doors
+import Encodings
 import Figures
 import Overview
 import Processes
@@ -83,18 +84,22 @@ extension RelayNode {
             app.settings.hosts.map { Report.Lane(app: app.name, host: $0, service: app.service.name) }
         }
         let overview = dispatcher.overview
-        let others = overview.filter { lane, overview in
-            !reports.contains { $0.laneID == lane }
-                && (overview.queue.waiting > 0 || overview.gateway != nil)
-        }
+        // Each is looked for once: there may be hundreds of apps.
+        var others = overview
+        for report in reports { others[report.laneID] = nil }
+        others = others.filter { $1.queue.waiting > 0 || $1.gateway != nil }
+        let apps = Dictionary(settings.apps.map { (ByteText($0.name), $0) }) { first, _ in first }
         for lane in others.keys.sorted(by: { ($0.app, $0.host.name) < ($1.app, $1.host.name) }) {
-            let app = settings.apps.first {
-                $0.name == lane.app && lane.host != .production && lane.host != .sandbox
-            }
+            let isOrigin = lane.host != .production && lane.host != .sandbox
+            let app = isOrigin ? apps[ByteText(lane.app)] : nil
             reports.append(Report.Lane(app: lane.app, host: lane.host, service: app?.service.name))
         }
+        func advice(for reason: String, of app: String) -> String? {
+            apps[ByteText(app)].flatMap { type(of: $0.settings).advice(for: reason) }
+        }
+        let faults = credentials.faults
         for index in reports.indices {
-            reports[index].credentialFault = credentials.fault(of: reports[index].app)
+            reports[index].credentialFault = faults[ByteText(reports[index].app)]
             guard let lane = overview[reports[index].laneID] else { continue }
             reports[index].gateway = lane.gateway
             reports[index].figures = lane.figures
@@ -117,14 +122,11 @@ extension RelayNode {
         return reports
     }
 
-    private func advice(for reason: String, of app: String) -> String? {
-        settings.apps.first { $0.name == app }.flatMap { type(of: $0.settings).advice(for: reason) }
-    }
-
     private func certificateChecks(at now: Int64) -> [Check] {
-        certificates.ends.map { app, end in
+        let faults = credentials.faults
+        return certificates.ends.map { app, end in
             CertificateAlarm.check(
-                of: app, end: end, now: now, fault: credentials.fault(of: app),
+                of: app, end: end, now: now, fault: faults[ByteText(app)],
                 shown: ProofAge(of: doors.listeners.provenAt, since: begun, at: EventLoop.awake))
         }
     }

@@ -1,3 +1,4 @@
+import Encodings
 import Logging
 import Reactor
 
@@ -71,8 +72,11 @@ final class CredentialWatch {
     /// Looks at once, and waits for nothing to settle: the caller has finished writing.
     func lookNow() async { await lookInTurn(isUrgent: true) }
 
-    /// Returns why the files of an app as they are now were not taken; `nil` if they were.
-    func fault(of app: String) -> String? { apps.first { $0.name == app }?.fault }
+    /// The apps whose files, as they are now, were not taken, and why.
+    var faults: [ByteText: String] {
+        Dictionary(apps.compactMap { app in app.fault.map { (ByteText(app.name), $0) } }) { first, _ in first
+        }
+    }
 
     private func lookInTurn(isUrgent: Bool) async {
         await turns.run { [weak self] in await self?.look(isUrgent: isUrgent) }

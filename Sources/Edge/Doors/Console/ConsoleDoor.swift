@@ -17,7 +17,7 @@ package final class ConsoleDoor {
     let login: ConsoleLogin?
     private let calls: any HTTPDoor
     /// The state in plain text, for who has no scripts.
-    private let stateText: @EventLoop () -> [UInt8]
+    private let stateText: @EventLoop () async -> [UInt8]
     private let file: File
     private let events: ConsoleEvents
     /// Whether a token lets programs read how the node is, and nothing else.
@@ -44,7 +44,7 @@ package final class ConsoleDoor {
     ///   - calls: The door of all paths below `/api/v1`.
     package init(
         origins: [String], cookie: String, login: ConsoleLogin?, calls: any HTTPDoor,
-        stateText: @escaping @EventLoop () -> [UInt8], events: ConsoleEvents,
+        stateText: @escaping @EventLoop () async -> [UInt8], events: ConsoleEvents,
         isWidget: @escaping @EventLoop (_ token: String) -> Bool, file: @escaping File
     ) {
         self.events = events
@@ -248,9 +248,11 @@ package final class ConsoleDoor {
     ) {
         switch (request.path, request.method) {
         case ("/status.txt", "GET"), ("/status.txt", "HEAD"):
-            var response = HTTPResponse(status: 200, body: stateText())
-            response.fields.append("content-type", "text/plain; charset=utf-8")
-            respond(response)
+            Task {
+                var response = HTTPResponse(status: 200, body: await stateText())
+                response.fields.append("content-type", "text/plain; charset=utf-8")
+                respond(response)
+            }
         case (Self.sessionPath, "GET"), (Self.sessionPath, "HEAD"): respond(HTTPResponse(status: 204))
         case (Self.sessionPath, _) where owner == nil, (Self.passphrasePath, _) where owner == nil:
             respond(

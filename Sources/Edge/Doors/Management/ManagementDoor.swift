@@ -12,6 +12,7 @@ package final class ManagementDoor {
     package typealias Check = Overview.Check
 
     private let report: @EventLoop () -> Report
+    private let desk: ReportDesk
     private let article: Article
 
     /// An article of the manual by its name, if it is installed.
@@ -34,6 +35,7 @@ package final class ManagementDoor {
     ///   - article: Returns an article that the page links to, as `/docs/NAME.md`.
     package init(report: @escaping @EventLoop () -> Report, article: @escaping Article = { _ in nil }) {
         self.report = report
+        desk = ReportDesk(report: report)
         self.article = article
     }
 
@@ -67,7 +69,23 @@ package final class ManagementDoor {
         guard request.method == "GET" || request.method == "HEAD" else {
             return respond(.methodNotAllowed("GET, HEAD"))
         }
-        respond(page)
+        switch page {
+        case .fixed(let response): respond(response)
+        case .health(let readiness):
+            let report = report()
+            respond(health(readiness ? report.readinessChecks : report.checks))
+        case .report(let type, let words):
+            Task { respond(self.page(type, await desk.put(words))) }
+        }
+    }
+
+    /// A page of the operator's.
+    private enum Page {
+        case fixed(HTTPResponse)
+        /// The checks, or those of readiness alone.
+        case health(readiness: Bool)
+        /// The report in words, with their type.
+        case report(String, @Sendable (Report) -> [UInt8])
     }
 
     /// Returns the name of an article from its path, `Metrics` of `/docs/Metrics.md`: letters only.
@@ -82,18 +100,17 @@ package final class ManagementDoor {
         return String(decoding: name, as: UTF8.self)
     }
 
-    private func page(_ path: String) -> HTTPResponse? {
+    private func page(_ path: String) -> Page? {
         switch path {
-        case "/":
-            return page("text/html; charset=utf-8", StatusPage.html(of: report()))
+        case "/": return .report("text/html; charset=utf-8") { StatusPage.html(of: $0) }
         case "/metrics":
-            return page("text/plain; version=0.0.4; charset=utf-8", MetricsPage.text(of: report()))
-        case "/healthz": return health(report().checks)
-        case "/readyz": return health(report().readinessChecks)
-        case "/status.json": return page("application/json", StatusJSON.bytes(of: report()))
+            return .report("text/plain; version=0.0.4; charset=utf-8") { MetricsPage.text(of: $0) }
+        case "/healthz": return .health(readiness: false)
+        case "/readyz": return .health(readiness: true)
+        case "/status.json": return .report("application/json") { StatusJSON.bytes(of: $0) }
         case _:
             let level = Check.Level.allCases.first { StatusDrawings.iconPath($0) == path }
-            return level.map { page("image/svg+xml", Array(StatusDrawings.icon($0).utf8)) }
+            return level.map { .fixed(page("image/svg+xml", Array(StatusDrawings.icon($0).utf8))) }
         }
     }
 
