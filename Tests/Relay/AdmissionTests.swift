@@ -232,6 +232,27 @@ import Testing
         #expect(admission.accountCount <= 2050)
     }
 
+    /// After an outage: what waited on disk goes out through memory, and nobody sends meanwhile.
+    @Test func devicesOfABacklogAreForgottenWhenItIsDrained() {
+        var test = AdmissionTests()
+        var admission = Admission(limits: Admission.Limits())
+        admission.restore(
+            LaneBacklog(
+                lane: LaneID(app: "a", host: .production), waiting: 20_000, bytes: 20_000,
+                oldestAcceptedAt: test.now.unix))
+        var largest = 0
+        for page in 0..<20 {
+            let tokens = (0..<1000).map { Digest(high: UInt64(page), low: UInt64($0)) }
+            for token in tokens { admission.claim(token: token, at: test.now.monotonic) }
+            largest = max(largest, admission.accountCount)
+            for token in tokens { admission.release(token: token, size: 1, isShelved: true) }
+            test.pass(.seconds(1))
+        }
+        #expect(largest <= 4000)
+        admission.tidy(at: test.now.monotonic)
+        #expect(admission.accountCount == 0 && admission.waiting == 0)
+    }
+
     // MARK: Those that may wait
 
     /// Bisq 1's nine messages within two seconds, and more: none is lost, and they go out at the pace.

@@ -245,6 +245,7 @@ package struct Pipeline: ~Copyable, Sendable {
         lookAtClock(offset: clockOffset, at: now)
         expire(at: now)
         sweep(at: now)
+        admission.tidy(at: now.monotonic)
         closeIdleLanes(at: now.monotonic)
         takeTurns(at: now.monotonic)
         endWishes(at: now)

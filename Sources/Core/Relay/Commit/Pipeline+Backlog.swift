@@ -252,7 +252,7 @@ extension Pipeline {
             $0.shelf.remove(of: row.token)
             $0.oldestShelvedAt = $0.shelved > 0 ? submittedAt : nil
         }
-        admission.claim(token: row.token)
+        admission.claim(token: row.token, at: now.monotonic)
         let late = wallClock.lateInstant(at: now)
         let slot = delivery.insert(
             Delivery.Entry(

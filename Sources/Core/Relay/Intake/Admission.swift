@@ -51,6 +51,8 @@ package struct Admission: Sendable {
     private var shares: MemoryShares
     private var accounts: [Digest: Account] = [:]
     private var sweepAbove = Admission.leastSweep
+    /// The notifications in memory, of all devices.
+    private var held = 0
     package private(set) var waiting = 0
     package private(set) var waitingBytes = 0
     private var storingBytes = 0
@@ -137,6 +139,7 @@ package struct Admission: Sendable {
         var account = account
         account.waiting += 1
         accounts[token] = account
+        held += 1
         if let sender { recent.insert(sender, to: token, at: time) }
         waiting += 1
         waitingBytes += size
@@ -202,6 +205,7 @@ package struct Admission: Sendable {
     /// Takes a place for what was accepted before this process began: no limit can refuse it.
     mutating func restore(token: Digest, size: Int) {
         accounts[token, default: Account()].waiting += 1
+        held += 1
         waiting += 1
         waitingBytes += size
     }
@@ -237,14 +241,17 @@ package struct Admission: Sendable {
         // Taken out and put back: to change it in its place takes three allocations.
         guard var account = accounts[token] else { return }
         account.waiting -= 1
+        held -= 1
         if isShelved { account.shelved -= 1 }
         accounts[token] = account
     }
 
     /// Notes that a notification is in memory, and in the backlog.
-    mutating func claim(token: Digest) {
+    mutating func claim(token: Digest, at time: MonotonicTime) {
         accounts[token, default: Account()].waiting += 1
         accounts[token]?.shelved += 1
+        held += 1
+        sweep(at: time)
     }
 
     /// Counts the end of a notification that was on disk only.
@@ -253,8 +260,16 @@ package struct Admission: Sendable {
         waitingBytes -= size
     }
 
-    /// Forgets tokens that have nothing waiting and a fresh rate. Done whenever the table has doubled: it stays within
-    /// twice what waits and the traffic of the last seconds, and no single submission pays for it each time.
+    /// Forgets tokens that have nothing waiting and a fresh rate, if most of the table can be such: after an outage nobody may
+    /// come for hours, whose submission would do it. To be called from time to time.
+    mutating func tidy(at time: MonotonicTime) {
+        guard accounts.count > max(Admission.leastSweep, 2 * held) else { return }
+        sweepAbove = 0
+        sweep(at: time)
+    }
+
+    /// Forgets the same whenever the table has doubled: it stays within twice what waits and the traffic of the last seconds,
+    /// and no single notification pays for it each time.
     private mutating func sweep(at time: MonotonicTime) {
         guard accounts.count > sweepAbove else { return }
         accounts = accounts.filter {
