@@ -1,3 +1,5 @@
+import Clocks
+
 /// How long to wait before the next attempt: exponential, with full jitter.
 package struct RetryPolicy: Sendable {
     /// The longest wait after the first attempt; doubled with each further one.
@@ -13,10 +15,8 @@ package struct RetryPolicy: Sendable {
     func delay(
         afterAttempts attempts: Int, atLeast asked: Duration?, using random: inout some RandomNumberGenerator
     ) -> Duration {
-        let doublings = min(max(0, attempts - 1), 20)
-        let isLongest = base.nanoseconds > longest.nanoseconds >> Int64(doublings)
-        let bound = isLongest ? longest.nanoseconds : base.nanoseconds << Int64(doublings)
-        let jittered = Duration.nanoseconds(Int64.random(in: 0...bound, using: &random))
+        let bound = Backoff(first: base, longest: longest).bound(doubled: attempts - 1)
+        let jittered = Duration.nanoseconds(Int64.random(in: 0...bound.nanoseconds, using: &random))
         return max(jittered, obeyed(asked))
     }
 

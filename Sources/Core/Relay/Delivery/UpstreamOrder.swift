@@ -22,14 +22,14 @@ package struct UpstreamOrder<Device: Hashable & Sendable>: Sendable {
     }
 
     private var upstreams: [Upstream]
-    private let firstPause: Duration
+    private let pauses: Backoff
     /// Which upstream those are to be handed to that another one has not taken.
     private var detours: [NotificationID: Int] = [:]
 
     package init(count: Int, firstPause: Duration = UpstreamOrder.firstPause) {
         precondition(count > 0, "no upstream")
         upstreams = Array(repeating: Upstream(), count: count)
-        self.firstPause = firstPause
+        pauses = Backoff(first: firstPause, longest: UpstreamOrder.longestPause)
     }
 
     /// The first upstream that is not set aside. There always is one.
@@ -49,8 +49,7 @@ package struct UpstreamOrder<Device: Hashable & Sendable>: Sendable {
             upstreams[index].awayUntil = max(until, time + asked)
             return true
         }
-        let own = firstPause * (1 << min(upstreams[index].failures, 10))
-        let pause = max(min(own, UpstreamOrder.longestPause), asked)
+        let pause = max(pauses.bound(doubled: upstreams[index].failures), asked)
         upstreams[index].failures += 1
         upstreams[index].isTried = false
         upstreams[index].awayUntil = time + pause

@@ -16,7 +16,9 @@ struct OpeningPace: Equatable, Sendable {
     /// fails.
     static let replacementPause: Duration = .seconds(60)
 
-    private(set) var failures = 0
+    private var backoff = Backoff(first: firstPause, longest: longestPause)
+    /// The failures since the last connection that worked.
+    var failures: Int { backoff.failures }
     private var replacedAt: MonotonicTime?
     private var notBefore = MonotonicTime.longAgo
     private var tokens = burst
@@ -50,11 +52,7 @@ struct OpeningPace: Equatable, Sendable {
             reset(at: time)
             return
         }
-        let bound = min(
-            OpeningPace.firstPause.nanoseconds << Int64(min(failures, 20)),
-            OpeningPace.longestPause.nanoseconds)
-        failures += 1
-        notBefore = max(notBefore, time + .nanoseconds(Int64.random(in: bound / 2...bound, using: &random)))
+        notBefore = max(notBefore, time + backoff.next(using: &random))
     }
 
     /// Takes the right to give up a connection that only fails for another one, and notes the time.
@@ -68,7 +66,7 @@ struct OpeningPace: Equatable, Sendable {
 
     /// Lets the next try be made at once: what stood in the way is gone.
     mutating func reset(at time: MonotonicTime) {
-        failures = 0
+        backoff.reset()
         notBefore = time
     }
 

@@ -23,7 +23,7 @@ struct AccessTokenLife: Equatable, Sendable {
     private var isProven = false
     /// Whether the present token was got because the one before was refused.
     private var isReplacement = false
-    private var failures = 0
+    private var backoff = Backoff(first: firstPause, longest: longestPause)
 
     /// Whether there is a token to send with.
     func hasToken(at time: MonotonicTime) -> Bool { tokenEnd.map { time < $0 } ?? false }
@@ -40,7 +40,7 @@ struct AccessTokenLife: Equatable, Sendable {
         lifetime: Duration, at time: MonotonicTime, using random: inout some RandomNumberGenerator
     ) {
         isFetching = false
-        failures = 0
+        backoff.reset()
         generation += 1
         isProven = false
         if tokenEnd != nil { isReplacement = false }
@@ -58,12 +58,7 @@ struct AccessTokenLife: Equatable, Sendable {
         at time: MonotonicTime, retryAfter: Duration?, using random: inout some RandomNumberGenerator
     ) {
         isFetching = false
-        let bound = min(
-            AccessTokenLife.firstPause.nanoseconds << Int64(min(failures, 20)),
-            AccessTokenLife.longestPause.nanoseconds)
-        failures += 1
-        let pause = Duration.nanoseconds(Int64.random(in: bound / 2...bound, using: &random))
-        nextFetch = time + max(pause, retryAfter ?? .zero)
+        nextFetch = time + max(backoff.next(using: &random), retryAfter ?? .zero)
     }
 
     /// Lets the next fetch be made at once, however long the pause is that was asked for.
@@ -78,7 +73,7 @@ struct AccessTokenLife: Equatable, Sendable {
     /// brought its own. A fetch on its way is given up.
     mutating func accountChanged(at time: MonotonicTime) {
         isFetching = false
-        failures = 0
+        backoff.reset()
         nextFetch = min(nextFetch, time)
         isReplacement = false
     }

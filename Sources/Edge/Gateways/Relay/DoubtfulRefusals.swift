@@ -13,8 +13,7 @@ struct DoubtfulRefusals: Sendable {
 
     /// The least number of tries. They are longer apart than Bisq's relay spares a failing gateway.
     static let tries = 4
-    static let firstPause: Duration = .seconds(75)
-    static let longestPause: Duration = .seconds(900)
+    static let pauses = Backoff(first: .seconds(75), longest: .seconds(900))
     static let patience: Duration = .seconds(86400)
     /// The most notifications. With more the oldest is forgotten, and begins anew.
     static let most = 4096
@@ -48,8 +47,7 @@ struct DoubtfulRefusals: Sendable {
             return .believed
         }
         entries[id] = entry
-        let pause = DoubtfulRefusals.firstPause * (1 << min(entry.count - 1, 10))
-        return .again(after: min(pause, DoubtfulRefusals.longestPause))
+        return .again(after: DoubtfulRefusals.pauses.bound(doubled: entry.count - 1))
     }
 
     private mutating func add(_ id: NotificationID, at time: MonotonicTime) {

@@ -10,11 +10,10 @@ struct Mending: Equatable, Sendable {
     }
 
     private let ownsTor: Bool
-    private let firstPause: Duration
+    /// The pauses after the second step and the later ones.
+    private let pauses: Backoff
     private var taken = 0
     private var notBefore = MonotonicTime.longAgo
-
-    private static let longestPause = Duration.seconds(3600)
 
     /// Makes the steps, the first of which is due at once.
     ///
@@ -23,7 +22,7 @@ struct Mending: Equatable, Sendable {
     ///   - firstPause: the pause after the second step; each pause is twice the one before, up to an hour.
     init(ownsTor: Bool, firstPause: Duration) {
         self.ownsTor = ownsTor
-        self.firstPause = firstPause
+        pauses = Backoff(first: firstPause, longest: .seconds(3600))
     }
 
     /// Returns the step that is due; `nil`: what was done last needs more time.
@@ -34,8 +33,7 @@ struct Mending: Equatable, Sendable {
         if isTorAmiss, ownsTor { taken = max(taken, 1) }
         defer { taken += 1 }
         guard taken > 0 else { return .publishAgain }
-        let doubled = min(taken - 1, 16)
-        notBefore = now + min(firstPause * (1 << doubled), Self.longestPause)
+        notBefore = now + pauses.bound(doubled: taken - 1)
         return ownsTor ? .restartTor : .publishAgain
     }
 

@@ -1,6 +1,6 @@
+import Clocks
 import Processes
 import Reactor
-import Tor
 
 /// The attempts of a command that connects again and again until it is stopped.
 @EventLoop
