@@ -78,9 +78,4 @@ import Testing
         #expect(again.split(separator: "# Onionbell begins").count == 2)
         #expect(again.contains("FSW LLC"))
     }
-
-    @Test func theDifferenceNamesEachChangedLine() {
-        #expect(PointedSettings.difference(from: "a\nb\n", to: "a\nc\n") == ["-b", "+c"])
-        #expect(PointedSettings.difference(from: "a\n", to: "a\n") == [])
-    }
 }

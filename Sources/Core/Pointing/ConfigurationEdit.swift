@@ -45,27 +45,8 @@ extension PointedSettings {
         }
     }
 
-    /// Returns the lines that differ, each behind `-` or `+`.
-    package static func difference(from old: String, to new: String) -> [String] {
-        let (old, new) = (lines(of: old), lines(of: new))
-        return new.difference(from: old).sorted { $0.offset < $1.offset }.map { change in
-            switch change {
-            case .remove(_, let line, _): "-\(line)"
-            case .insert(_, let line, _): "+\(line)"
-            }
-        }
-    }
-
     static func lines(of text: String) -> [Substring] {
         text.split(separator: "\n", omittingEmptySubsequences: false)
-    }
-}
-
-extension CollectionDifference.Change {
-    fileprivate var offset: Int {
-        switch self {
-        case .remove(let offset, _, _), .insert(let offset, _, _): offset
-        }
     }
 }
 

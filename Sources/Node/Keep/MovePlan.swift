@@ -160,6 +160,10 @@ struct MovePlan: Sendable {
     }
 }
 
+extension TextDiff.Line {
+    var json: JSON { ["kind": .string(kind.rawValue), "text": .string(text)] }
+}
+
 extension BackupConflict {
     fileprivate static let shape: CallShape = [
         "kind": .choice(["installation", "phone", "address", "mailbox", "reader", "publisher"]),

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Encodings
 import Glibc
 import JSONCoding
 import Node
@@ -146,7 +147,9 @@ struct PointCommand: AsyncParsableCommand {
         }
         guard changed != file.text else { return printLine("\(file.path) says so already.") }
         printLine("\(file.path):")
-        for line in PointedSettings.difference(from: file.text, to: changed) { printLine("  \(line)") }
+        for line in TextDiff.lines(from: file.text, to: changed, around: 0) {
+            printLine("  \(line.kind == .added ? "+" : "-")\(line.text)")
+        }
         do {
             try file.write(changed)
         } catch {

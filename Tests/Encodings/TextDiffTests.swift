@@ -1,8 +1,8 @@
 import Testing
 
-@testable import Node
+@testable import Encodings
 
-/// The difference of two settings files.
+/// The difference of two texts.
 @Suite struct TextDiffTests {
     private func shown(_ old: String, _ new: String) -> String {
         TextDiff.lines(from: old, to: new).map { line in
@@ -23,6 +23,7 @@ import Testing
         #expect(shown("1\n2\n3\n4\n5\n6\n7", "1\n2\n3\nx\n5\n6\n7") == "  2\n  3\n- 4\n+ x\n  5\n  6")
         #expect(shown("a\nb\nc", "b\nc\nd") == "- a\n  b\n  c\n+ d")
         #expect(shown("a", "") == "- a\n+ ")
+        #expect(TextDiff.lines(from: "a\nb\n", to: "a\nc\n", around: 0).map(\.text) == ["b", "c"])
     }
 
     /// A text of lines that all differ is told in the time of its length.

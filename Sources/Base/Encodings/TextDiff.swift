@@ -1,25 +1,21 @@
-import Encodings
-import JSONCoding
-
 /// The difference of two texts by their lines, for people: what goes, what comes, and a little around it.
-enum TextDiff {
-    struct Line: Equatable, Sendable {
-        enum Kind: String, Sendable { case same, removed, added }
+package enum TextDiff {
+    package struct Line: Equatable, Sendable {
+        package enum Kind: String, Sendable { case same, removed, added }
 
-        let kind: Kind
-        let text: String
-
-        var json: JSON { ["kind": .string(kind.rawValue), "text": .string(text)] }
+        package let kind: Kind
+        package let text: String
     }
 
-    /// Lines of both texts together that are compared one with the other: the time grows with the square.
+    /// Lines of both texts together that are compared one with the other: the time can grow with the square.
     private static let mostCompared = 2000
-    /// The number of unchanged lines that are shown on each side of a change.
-    private static let around = 2
     /// The most lines of an answer.
     private static let mostLines = 1200
 
-    static func lines(from old: String, to new: String) -> [Line] {
+    /// Returns the lines that differ, and those near them.
+    ///
+    /// - Parameter around: The number of unchanged lines that are shown on each side of a change.
+    package static func lines(from old: String, to new: String, around: Int = 2) -> [Line] {
         let (before, after) = (split(old), split(new))
         var start = 0
         while start < min(before.count, after.count), before[start] == after[start] { start += 1 }
@@ -32,7 +28,7 @@ enum TextDiff {
         let all =
             before[..<start].map { Line(kind: .same, text: $0.wrappedValue) } + middle
             + before[endBefore...].map { Line(kind: .same, text: $0.wrappedValue) }
-        return Array(near(all).prefix(mostLines))
+        return Array(near(all, around).prefix(mostLines))
     }
 
     private static func split(_ text: String) -> [ByteText] {
@@ -48,31 +44,26 @@ enum TextDiff {
             return before.map { Line(kind: .removed, text: $0.wrappedValue) }
                 + after.map { Line(kind: .added, text: $0.wrappedValue) }
         }
-        let width = after.count + 1
-        var lengths = [UInt16](repeating: 0, count: (before.count + 1) * width)
-        for row in before.indices.reversed() {
-            for column in after.indices.reversed() {
-                lengths[row * width + column] =
-                    before[row] == after[column]
-                    ? lengths[(row + 1) * width + column + 1] + 1
-                    : max(lengths[(row + 1) * width + column], lengths[row * width + column + 1])
+        var isRemoved = [Bool](repeating: false, count: before.count)
+        var isAdded = [Bool](repeating: false, count: after.count)
+        for change in after.difference(from: before) {
+            switch change {
+            case .remove(let offset, _, _): isRemoved[offset] = true
+            case .insert(let offset, _, _): isAdded[offset] = true
             }
         }
         var lines: [Line] = []
         var (row, column) = (0, 0)
         while row < before.count || column < after.count {
-            if row < before.count, column < after.count, before[row] == after[column] {
-                lines.append(Line(kind: .same, text: before[row].wrappedValue))
-                row += 1
-                column += 1
-            } else if row < before.count,
-                column == after.count
-                    || lengths[(row + 1) * width + column] >= lengths[row * width + column + 1]
-            {
+            if row < before.count, isRemoved[row] {
                 lines.append(Line(kind: .removed, text: before[row].wrappedValue))
                 row += 1
-            } else {
+            } else if column < after.count, isAdded[column] {
                 lines.append(Line(kind: .added, text: after[column].wrappedValue))
+                column += 1
+            } else {
+                lines.append(Line(kind: .same, text: before[row].wrappedValue))
+                row += 1
                 column += 1
             }
         }
@@ -80,7 +71,7 @@ enum TextDiff {
     }
 
     /// Returns the lines without what is far from any change.
-    private static func near(_ lines: [Line]) -> [Line] {
+    private static func near(_ lines: [Line], _ around: Int) -> [Line] {
         var isNear = [Bool](repeating: false, count: lines.count)
         for (index, line) in lines.enumerated() where line.kind != .same {
             for near in max(0, index - around)...min(lines.count - 1, index + around) { isNear[near] = true }
