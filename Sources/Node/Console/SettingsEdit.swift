@@ -18,7 +18,7 @@ enum SettingsEdit {
         let before = try tree(text)
         guard let path = path(key, in: before) else { throw Refusal() }
         var lines = text.utf8.split(separator: newline, omittingEmptySubsequences: false).map { Array($0) }
-        try set(path, to: written(value), in: &lines, before)
+        try set(path, to: Array(SettingsText.written(value).utf8), in: &lines, before)
         let edited = String(decoding: Array(lines.joined(separator: [newline])), as: UTF8.self)
         var expected = flat(before)
         expected[ByteText(path.key)] = value
@@ -81,20 +81,6 @@ enum SettingsEdit {
         }
         if let tree { walk(tree, "") }
         return values
-    }
-
-    /// Returns a value as YAML has it: plain where nothing can be taken for anything else.
-    private static func written(_ value: String) -> [UInt8] {
-        let isPlain =
-            !value.isEmpty
-            && value.utf8.allSatisfy { byte in
-                let isWord = ASCII.letter(byte) | ASCII.digit(byte) == 1
-                return isWord || ".-_/:".utf8.contains(byte)
-            } && !value.hasSuffix(":") && !value.hasPrefix("-")
-        if isPlain { return Array(value.utf8) }
-        var quoted: [UInt8] = []
-        quoted.append(jsonString: value)
-        return quoted
     }
 
     private static func set(

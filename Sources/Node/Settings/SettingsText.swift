@@ -1,4 +1,5 @@
 import Crypto
+import Encodings
 import Glibc
 import Reactor
 import YAML
@@ -27,6 +28,22 @@ package enum SettingsText {
             throw SettingsFault(key: "", problem: "is not UTF-8 text")
         }
         return text
+    }
+
+    /// Returns a value as it is written into a file: plain where YAML takes it for nothing else, or quoted.
+    ///
+    /// - Parameter mayBeList: Whether `[a, b]` is a list of plain texts.
+    package static func written(_ value: String, mayBeList: Bool = false) -> String {
+        let isList = mayBeList && value.hasPrefix("[") && value.hasSuffix("]")
+        let isPlain = value.utf8.allSatisfy { byte in
+            ASCII.letter(byte) | ASCII.digit(byte) == 1 || ".-_/:".utf8.contains(byte)
+                || isList && "[], ".utf8.contains(byte)
+        }
+        // A colon before a blank, a dash before one and such can't be written with these characters.
+        if isPlain, !value.isEmpty, !value.hasPrefix("-"), !value.hasSuffix(":") { return value }
+        var quoted: [UInt8] = []
+        quoted.append(jsonString: value)
+        return String(decoding: quoted, as: UTF8.self)
     }
 
     private static func unreadable(_ reason: CInt) -> SettingsFault {

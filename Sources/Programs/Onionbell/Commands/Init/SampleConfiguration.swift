@@ -1,6 +1,4 @@
-import Encodings
 import Glibc
-import JSONCoding
 import Node
 import Processes
 
@@ -129,7 +127,7 @@ struct SampleConfiguration {
         let lead = line.text.drop { $0 == " " || $0 == "#" }.hasPrefix("- ") ? "- " : ""
         let text =
             String(repeating: " ", count: line.indentation - lead.count)
-            + "\(lead)\(line.name): \(SampleConfiguration.scalar(value))"
+            + "\(lead)\(line.name): \(SettingsText.written(value, mayBeList: true))"
         lines[index].isChanged = line.isChanged || text != line.text
         lines[index].text = text
     }
@@ -141,19 +139,6 @@ struct SampleConfiguration {
             guard !rest.hasPrefix("#") else { continue }
             lines[index].text = line.text.prefix { $0 == " " } + "#" + rest
         }
-    }
-
-    private static func scalar(_ value: String) -> String {
-        let isList = value.hasPrefix("[") && value.hasSuffix("]")
-        let isPlain = value.utf8.allSatisfy { byte in
-            ASCII.letter(byte) | ASCII.digit(byte) == 1 || ".-_/:".utf8.contains(byte)
-                || isList && "[], ".utf8.contains(byte)
-        }
-        // A colon before a blank, a dash before one and such can't be written with these characters.
-        if isPlain, !value.isEmpty, !value.hasPrefix("-"), !value.hasSuffix(":") { return value }
-        var quoted: [UInt8] = []
-        quoted.append(jsonString: value)
-        return String(decoding: quoted, as: UTF8.self)
     }
 
     /// The place at which a reader of the sample stands while it goes from line to line.
