@@ -85,8 +85,8 @@ package struct PostgreSQLAddress: Equatable, Sendable {
         return names
     }
 
-    /// Returns the first parameter of the address that libpq does not know; `nil`: there is none that could not be a part of
-    /// a password with a question mark.
+    /// Returns the first parameter of the address that libpq does not know. `nil` if there is none, or if the text behind the
+    /// question mark may be part of a password.
     private func unknownParameter(known: [String]) -> String? {
         guard let mark = url.utf8.firstIndex(of: UInt8(ascii: "?")) else { return nil }
         let query = url.utf8[url.utf8.index(after: mark)...]

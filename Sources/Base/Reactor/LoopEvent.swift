@@ -8,8 +8,8 @@ import Glibc
 @EventLoop
 final class LoopEvent {
     private var event: OpaquePointer!
-    /// The action, called on the loop's thread only, so without its isolation: to look for that at each event
-    /// costs more than most of what they bring.
+    /// The action, which is called on the loop's thread only. It does without the loop's isolation: the check for each event
+    /// would cost more than most actions.
     private nonisolated(unsafe) let action: (Int16) -> Void
 
     /// Makes an event of libevent.

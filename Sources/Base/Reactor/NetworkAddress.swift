@@ -61,7 +61,7 @@ package struct NetworkAddress: Hashable, Sendable {
         }
     }
 
-    /// Whether the address is one that no other machine reaches: `127.0.0.0/8` or `::1`.
+    /// Whether the address is `127.0.0.0/8` or `::1`, which no other machine can reach.
     package var isLoopback: Bool { isIPv4 ? low >> 24 & 0xFF == 127 : high == 0 && low == 1 }
 
     package var isIPv4: Bool { high == 0 && low >> 32 == 0xFFFF }

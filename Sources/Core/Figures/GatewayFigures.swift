@@ -51,9 +51,10 @@ package struct GatewayFigures: Equatable, Sendable {
     /// The number of refusals in a row from which on refused device tokens are taken for a wrong
     /// configuration.
     package static let suspiciousRefusals = 20
-    /// More refusals of device tokens than that in a row speak against the settings and not against the last device.
+    /// The number of refused device tokens in a row up to which a refusal is the device's fault. More of them speak against
+    /// the settings.
     private static let doubtfulRefusals = 3
-    /// Whether a refused device token may be the fault of the settings: as long as nothing has been accepted nobody knows.
+    /// Whether a refused device token may be the fault of the settings. Before the first acceptance nobody knows.
     package var isInDoubt: Bool {
         !hasAccepted || refusedTokensInARow > GatewayFigures.doubtfulRefusals
     }

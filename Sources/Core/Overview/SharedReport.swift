@@ -10,8 +10,8 @@ extension Report {
             package var isHere: Bool
             package var isAlive: Bool
             package var shards: Int
-            /// The number of notifications that wait for the node: as it said last, with what others have put
-            /// there for it.
+            /// The number of notifications that wait for the node: by its own last word, plus what other nodes have stored
+            /// for it since.
             package var waiting: Int
             package var oldestAge: Duration?
             package var leaseAge: Duration

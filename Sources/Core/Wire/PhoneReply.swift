@@ -1,12 +1,13 @@
 import Encodings
 
-/// One word of the way back, before it is sealed: what a phone tells its Bisq, or what Bisq's agent tells the phone of it.
+/// One message of the way back, before it is sealed: a phone's reply to its Bisq, or the answer of Bisq's agent to that
+/// reply.
 ///
 /// `counter (8) | sent at (8) | length (1) | kind | length (2) | text | zeros`, numbers big-endian, filled up to a multiple
 /// of 256 bytes, so that its length says little of what is asked.
 package struct PhoneReply: Equatable, Sendable {
-    /// Higher than that of every one before, of all phones that share the key: milliseconds since 1970, or one more than the
-    /// last if that is more. It is ahead of ``sentAt`` by no more than ``ReplyWindow/clockError``.
+    /// A number above the counters of all earlier replies, of all phones that share the key: milliseconds since 1970, or the
+    /// last counter plus one if that is more. It is ahead of ``sentAt`` by at most ``ReplyWindow/clockError``.
     package let counter: Int64
     /// Milliseconds since 1970.
     package let sentAt: Int64
@@ -79,11 +80,11 @@ package enum ReplyFault: String, Error, CaseIterable, Sendable {
     case fromTheFuture = "from_the_future"
 }
 
-/// Which replies of a channel are still to be taken: each once, in the order of their counters, for ten minutes.
+/// Decides which replies of a channel are still taken: each once, in the order of their counters, for ten minutes.
 package struct ReplyWindow: Equatable, Sendable {
     /// The counter of the last reply that was taken.
     package private(set) var counter: Int64
-    /// Milliseconds since 1970. What was sent before is not taken: there is no counter that could tell whether it was.
+    /// Milliseconds since 1970. Replies sent before are not taken: no counter could tell whether they were taken already.
     package private(set) var since: Int64
 
     /// Milliseconds that a reply is good for.

@@ -1,8 +1,9 @@
-/// A message whose fields are listed once, for reading and writing: `onionbell.proto` in code.
+/// A message whose fields are listed in one function, which serves both reading and writing: `onionbell.proto` in code.
 package protocol ProtoMessage: ProtoReadable {
-    /// Hands each field to `fields`, in the order of their numbers.
+    /// Calls a method of `fields` for each field, in the order of their numbers. A reader takes the one field that it stands
+    /// at, and leaves all others as they are; a writer writes all fields and changes none.
     ///
-    /// - Parameter bytes: What is read from; empty when the message is written.
+    /// - Parameter bytes: The bytes that are read; empty when the message is written.
     mutating func list<Fields: ProtoFields>(
         for fields: inout Fields, in bytes: Span<UInt8>
     ) throws(Fields.Failure)
@@ -14,7 +15,7 @@ package protocol ProtoPart: ProtoMessage {
     init()
 }
 
-/// A visitor of a message's list of fields: it reads the one at which a reader stands, or writes all.
+/// The reader or the writer that a message's fields are listed for (``ProtoMessage/list(for:in:)``).
 package protocol ProtoFields {
     associatedtype Failure: Error
 
@@ -59,7 +60,7 @@ extension ProtoMessage {
     }
 
     package func write(to writer: inout ProtoWriter) {
-        // The list is one that changes what it is given; a writer changes nothing.
+        // `list` is mutating for readers. A writer changes nothing, so a copy of the message will do.
         var message = self
         message.list(for: &writer, in: Span())
     }
@@ -71,7 +72,7 @@ extension ProtoMessage {
     }
 }
 
-/// Reads one field, whichever it is.
+/// Reads the one field at which a reader stands, whatever its number.
 private struct FieldReader: ProtoFields {
     var reader: ProtoReader
     let field: ProtoField

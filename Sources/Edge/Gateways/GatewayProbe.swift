@@ -24,8 +24,8 @@ package struct GatewayProbe {
     package let url: GatewayURL
     /// Seconds since 1970 until which the app's certificate is valid; `nil`: it has none.
     package let certificateEnd: Int64?
-    /// Whether the host is one of many that the service may have: it is asked only if the node has called it. A host that
-    /// is never called need not learn that the node exists.
+    /// Whether the probe is made only if the node has called this host. The service has many hosts, and a host that is never
+    /// called need not learn that the node exists.
     package var isForUsedHost = false
     /// Asks the service.
     package let run: @EventLoop () async throws(GatewaySetupError) -> Finding

@@ -83,8 +83,8 @@ extension LinkedGateway {
 }
 
 extension Outcome {
-    /// The outcome of what was sent under credentials that others have replaced since: it is sent again under these, and says
-    /// nothing of them.
+    /// The outcome of a notification whose connection still had the replaced credentials: a refusal of these says nothing
+    /// about the present ones, so the notification is sent again.
     fileprivate var ofOtherCredentials: Outcome {
         guard case .blocked(let reason) = self else { return self }
         return .deferred(Deferral(reason: reason, scope: .device, isUnharmed: true))

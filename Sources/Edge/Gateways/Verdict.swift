@@ -85,7 +85,8 @@ struct GatewayAnswer: Equatable, Sendable {
                 && GatewayAnswer.begins(contentType, with: "text/html")
     }
 
-    /// Whether a login is asked for that no push service has: those that name one want `vapid` (RFC 8292, section 4.2).
+    /// Whether the answer asks for a login that is no push service's, such as a proxy's. Push services that name a login ask
+    /// for `vapid` (RFC 8292, section 4.2).
     var wantsLogin: Bool { challenge != nil && !GatewayAnswer.begins(challenge, with: "vapid") }
 
     private static func begins(_ field: String?, with word: StaticString) -> Bool {

@@ -24,9 +24,9 @@ extension Settings {
         }
 
         package enum Kind: String, CaseIterable, Sendable {
-            /// Answers the Ping of its own peers.
+            /// A Bisq 1. The watchman sends it a Ping, which it answers.
             case bisq1
-            /// Takes connections: what it says to strangers says no more of it.
+            /// A Bisq 2. The watchman only opens a connection: Bisq 2 answers strangers nothing that shows whether it works.
             case bisq2
         }
 

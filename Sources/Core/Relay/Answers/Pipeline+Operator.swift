@@ -1,10 +1,10 @@
 /// The operator's commands for all that waits in a lane, while the node runs.
 extension Pipeline {
-    /// Drops what waits in a lane now: it is refused. What its gateway has, and what comes later, goes on.
+    /// Refuses the notifications that wait in a lane now. Notifications that the gateway has, and later ones, go on.
     ///
-    /// Notifications that are on disk only are claimed for that, and end page by page.
+    /// Notifications that are on disk only are claimed for this, and end page by page.
     ///
-    /// - Returns: How many they are.
+    /// - Returns: The number of notifications that are dropped, on disk too.
     package mutating func drop(_ id: LaneID, at now: Instant) -> Int {
         guard let lane = delivery.lane(id) else { return 0 }
         var count = delivery.lanes[lane].shelved

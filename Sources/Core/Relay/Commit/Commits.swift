@@ -66,7 +66,7 @@ struct Commits: Sendable {
     var isDone: Bool { running == nil && changes.isEmpty && changes.unwritten == 0 }
     /// Whether something that the operator has moved is not in the outbox yet.
     var isMoving: Bool { moves > 0 }
-    /// Submissions of the next commit and of that which runs.
+    /// Submissions of the next commit and of the running one.
     var submissions: [Pipeline.Ticket] { tickets + (running?.tickets ?? []) }
 
     mutating func append(_ change: OutboxChange) { changes.append(change) }
@@ -247,8 +247,8 @@ struct Commits: Sendable {
         pace.ended(begunAt: commit.begun, at: time)
     }
 
-    /// Ends the running commit, of which nothing took effect: what is known of deliveries is in the next
-    /// commit, what was to be stored is not.
+    /// Ends the running commit, which has failed and changed nothing. Changes that follow from deliveries go into the next
+    /// commit; submissions do not.
     ///
     /// - Returns: The commit, and whether the operator is to hear of it.
     mutating func failed(_ error: OutboxError) -> (commit: Running, isReported: Bool) {

@@ -42,7 +42,7 @@ package enum OutboxChange: Equatable, Sendable {
     case store(StoreRequest)
     /// Adds nothing: asks what became of a notification that would be refused if it were not known.
     case lookUp(SubmissionDigests)
-    /// Remembers that one was delivered which was never stored, unless its identity is known.
+    /// Remembers that a notification was delivered without being stored, unless its identity is known.
     case remember(SubmissionDigests, acceptedAt: UnixTime)
     /// Deletes a notification and remembers how it ended, for those who submit it again.
     case finish(sequence: Int64, Ending)
@@ -144,7 +144,7 @@ package struct OutboxContent: Equatable, Sendable {
     package var clock: ClockRecord?
     /// All identities that were remembered when the outbox was opened, for the first who asks: nobody else holds them.
     package var known = IdentityFilter()
-    /// Whose devices this node has: what is of others is not in here.
+    /// The shards of this node. Nothing in this content is for devices of other shards.
     package var shards = Shards.all
     /// The rows that this node had when it was killed, or that it has taken over meanwhile.
     package var takenOver: TakeOver?

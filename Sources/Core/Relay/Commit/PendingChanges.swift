@@ -17,8 +17,8 @@ struct PendingChanges: Sendable {
     /// How lanes stand: only the last word is written.
     private var lanes: [LaneID: LaneRecord?] = [:]
 
-    /// Which identities are over, by the last word about that. It goes before all other changes: what comes into the outbox with
-    /// it was accepted by a clock that may have been set since.
+    /// The latest change that forgets identities. It is made before all other changes of the commit: notifications of the
+    /// same commit may have been accepted by a clock that was set since.
     private var forgetting: OutboxChange?
 
     /// The last word about the clock. Whatever has its time from that clock is never written without it.

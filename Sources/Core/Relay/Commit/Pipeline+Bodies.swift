@@ -1,6 +1,6 @@
 import Clocks
 
-/// Messages in memory: what is about to be sent, and of the rest no more than the budget.
+/// The messages that are kept in memory: those of notifications that are about to be sent, and others up to a budget.
 extension Pipeline {
     /// Takes the bodies that ``Effect/load(_:lane:)`` asked for. Notifications whose bodies are not among
     /// them end here: the operator has taken their rows away.

@@ -4,7 +4,8 @@ extension Delivery {
     mutating func setShelved(_ slot: Slot) { change(slot) { $0.whereabouts = .backlog } }
     mutating func setBody(_ body: Notification?, of slot: Slot) { change(slot) { $0.body = body } }
 
-    /// Settles a deadline anew if it was made while the clock was doubted: it is doubted less, or no longer.
+    /// Computes anew a deadline that was set while the clock was doubted. Called when the clock is doubted less, or no
+    /// longer.
     mutating func settleDeadline(of slot: Slot, by now: Instant, isFinal: Bool) {
         guard let end = entries[slot].doubtedEnd else { return }
         change(slot) {
@@ -31,7 +32,8 @@ extension Delivery {
         var size: Int
         /// The time of its submission; below 0 when the machine has started since.
         var submittedAt: MonotonicTime
-        /// The time at which it expires: a wall clock that jumps ends nothing and keeps nothing.
+        /// The time at which the notification expires, by a clock that nobody sets: a jump of the wall clock neither ends it
+        /// nor keeps it.
         var deadline: MonotonicTime
         var attempts = 0
         /// The time when the app last registered the token; 0: not known, as for

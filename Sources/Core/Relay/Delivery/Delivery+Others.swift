@@ -7,10 +7,12 @@ extension Delivery {
         entries[slot].attempts > 0 && entries[slot].sequence <= lanes[entries[slot].lane].openUpTo
     }
 
-    /// Returns the newest notification that has not failed, nor its device: if there are any, of a sender that
-    /// brought no device that has. Looks at all that is ready: only for a lane in trouble.
+    /// Returns a ready notification whose own attempt and whose device have not failed yet. Notifications of senders without
+    /// a failed device go first; among equals the newest goes.
     ///
-    /// - Parameter isOldest: Whether to return the oldest instead.
+    /// Looks at all that is ready in the lane, so this is only for a lane in trouble.
+    ///
+    /// - Parameter isOldest: Whether the oldest goes among equals.
     mutating func takeOther(lane: Int, isOldest: Bool = false, at time: MonotonicTime) -> Slot? {
         readyThoseDue(in: lane, at: time)
         let suspicion = lanes[lane].suspicion

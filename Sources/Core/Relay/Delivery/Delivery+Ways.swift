@@ -1,7 +1,7 @@
 import Clocks
 
-/// Notifications that must go by one of several ways of their gateway, which is not open yet: see ``Deferral/way``. The
-/// gateway is asked for the others meanwhile.
+/// Notifications that wait for one of their gateway's ways, because no other will do (``Deferral/way``). The gateway gets
+/// other notifications meanwhile.
 extension Delivery {
     /// Lets a notification wait until its way is open, but no longer than until `due`.
     mutating func putOff(_ slot: Slot, forWay way: Int, until due: MonotonicTime) {
@@ -41,12 +41,13 @@ extension Lane {
         let due: MonotonicTime
     }
 
-    /// The number of wayfarers from which on those that wait no longer are let go first.
+    /// The number of wayfarers from which on the list is cleared of entries that wait no longer.
     static let mostWayfarers = 4096
 }
 
 extension Pipeline {
-    /// Sends what waits for a way of a lane's gateway, whatever else the lane does: its pauses are for what may go by any way.
+    /// Sends the notifications that wait for a way of a lane's gateway, also while the lane pauses: a pause holds up only
+    /// notifications that may go by any way.
     ///
     /// - Parameters:
     ///   - way: The way, by the number that its notifications were put off with: see ``Deferral/way``.

@@ -3,10 +3,10 @@ import Clocks
 /// The pause of a lane while its gateway is suspected to be away: nothing for a while, then a few tries, then nothing for
 /// longer.
 ///
-/// A refusal that several devices have heard may be true of them alone. So the newest of those that have not failed yet try
-/// beside the oldest, and first those of senders that brought none that failed. However long the pause is, a few of them
-/// may go in the middle of it (``probeAt``). One that is answered ends the pause: no set of devices, of whatever size,
-/// holds up the rest for more than two of ``nextProbe``.
+/// Refusals of several devices may be the fault of these devices alone. So devices that have not failed yet try beside the
+/// oldest: the newest notifications first, and before them those of senders without a failed device. However long the pause
+/// is, a few may go in its middle (``probeAt``). One answer ends the pause. So no set of failing devices, of whatever size,
+/// holds up the rest for longer than two of ``nextProbe``.
 struct LanePause: Sendable {
     /// Pauses in a row without an answer between them.
     var count = 0
@@ -28,7 +28,8 @@ struct LanePause: Sendable {
     /// Tries at the end of the first pause, and in the middle of each. Twice as many each time, up to ``mostTries``.
     static let fewTries = 3
     static let mostTries = 12
-    /// Tries in the middle of the first pause: of three, all may be of those that fail, and the rest would wait for the next.
+    /// Tries in the middle of the first pause. Three could all be of failing devices; then the healthy ones would wait for
+    /// the next tries.
     static let firstTries = 6
 
     /// Tries at the end of this pause.

@@ -1,7 +1,8 @@
 import Clocks
 import Encodings
 
-/// The part of a lane's state that outlives the process: a start asks nobody who has just asked to be left in peace.
+/// The part of a lane's state that is kept on disk. After a restart the node goes on waiting where a gateway has asked it to
+/// wait.
 package struct LaneRecord: Equatable, Sendable {
     /// A ``LaneBlock`` as it is written down.
     package struct Block: Equatable, Sendable {

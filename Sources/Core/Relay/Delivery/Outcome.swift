@@ -50,9 +50,11 @@ package struct Deferral: Equatable, Sendable {
     package var retryAfter: Duration?
     /// Whether the gateway surely never handled the request: the attempt doesn't count, and it may be sent again at once.
     package var isUnharmed: Bool
-    /// Whether the gateway wants this one device spared for a while: it works, and so do we.
+    /// Whether the gateway only asks to leave this one device alone for a while: the gateway works, and our requests are
+    /// right.
     package var isThrottle: Bool
-    /// How many different devices have to hear it, with none answered between them, before the others wait too.
+    /// The number of different devices that must get this answer, with none answered otherwise between them, before all
+    /// others wait too.
     package var witnesses: Int
     /// The gateway's way on which the notification must go, which is not open now: it waits until the gateway tells of room
     /// there (``Pipeline/pump(_:way:room:at:)``), or for its own time. `nil`: any way will do.

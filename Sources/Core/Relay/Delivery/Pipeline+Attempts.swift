@@ -238,8 +238,8 @@ extension Pipeline {
         delivery.withLane(delivery.entries[slot].lane) { $0.endedAlone(begunAt: begunAt) }
     }
 
-    /// Tells a notification's senders that the operator has to mend something first: what the gateway says of
-    /// others says nothing of it.
+    /// Tells a notification's senders that the operator has to mend something first. Only for a notification that was not
+    /// tried yet.
     private mutating func tellIfHeld(_ slot: Int, _ reason: String) {
         guard delivery.entries[slot].attempts == 0 else { return }
         guard !hold(reason, of: slot) else { return }

@@ -21,7 +21,8 @@ extension Pipeline {
         package private(set) var waiting = 0
         /// The time at which the oldest was submitted; `nil`: nothing waits.
         package private(set) var oldestSubmittedAt: MonotonicTime?
-        /// The time of the oldest one whose device its gateway does not want spared: the others wait as they should.
+        /// The time of the oldest notification that should be on its way: without those whose devices the gateway has asked
+        /// to leave alone for now.
         package private(set) var oldestDueSubmittedAt: MonotonicTime?
 
         /// Adds the notifications of a lane that are on disk only.

@@ -108,7 +108,7 @@ extension Lane {
             block: block.map { LaneRecord.Block(reason: $0.reason, since: steadyTime($0.since)) })
     }
 
-    /// Whether nothing but its record keeps it, and nothing of that is to be waited for.
+    /// Whether the lane exists only for its record, and the time is over for which its gateway wanted nothing.
     fileprivate func isRecordOnly(at time: MonotonicTime) -> Bool {
         guard isRecorded, !stage.isGone, !stage.hasGateway, isEmpty, !isLoading else { return false }
         return askedUntil <= time

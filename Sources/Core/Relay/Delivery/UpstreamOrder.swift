@@ -1,10 +1,10 @@
 import Clocks
 
-/// Which of several upstreams is asked: the first in the operator's order that is not set aside. One that is comes
-/// back after a while, once a connection to it stands.
+/// Decides which of several upstreams is asked: the first one, in the operator's order, that is not set aside. An upstream
+/// that was set aside comes back after a while, once a connection to it stands.
 ///
-/// An upstream is not set aside for what it says of one device: that one goes to the next upstream, and all do when
-/// several devices of different senders have heard so with none taken between them (``Suspicion``).
+/// An upstream that fails one device loses that device's notification to the next upstream. An upstream that has failed
+/// several devices of different senders, with none accepted between them, is set aside (``Suspicion``).
 package struct UpstreamOrder<Device: Hashable & Sendable>: Sendable {
     package static var firstPause: Duration { .seconds(60) }
     static var longestPause: Duration { .seconds(600) }
@@ -23,7 +23,7 @@ package struct UpstreamOrder<Device: Hashable & Sendable>: Sendable {
 
     private var upstreams: [Upstream]
     private let pauses: Backoff
-    /// Which upstream those are to be handed to that another one has not taken.
+    /// The upstream of each notification that goes another way because one upstream has not taken it.
     private var detours: [NotificationID: Int] = [:]
 
     package init(count: Int, firstPause: Duration = UpstreamOrder.firstPause) {
@@ -110,9 +110,9 @@ package struct UpstreamOrder<Device: Hashable & Sendable>: Sendable {
         return index
     }
 
-    /// Sends a notification to the next upstream: this one has surely not taken it.
+    /// Sends a notification to the next upstream, since the one at `index` has surely not taken it.
     ///
-    /// - Returns: Whether there is an upstream to which it was not handed.
+    /// - Returns: Whether there is an upstream behind `index` that is not set aside.
     package mutating func detour(_ id: NotificationID, from index: Int) -> Bool {
         let next = upstreams.indices.first { $0 > index && upstreams[$0].awayUntil == nil }
         guard let next else {

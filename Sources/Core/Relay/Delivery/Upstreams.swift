@@ -1,12 +1,12 @@
 import Clocks
 import Encodings
 
-/// The choices of a gateway to several upstreams: which of them gets a notification, whom room at one of them is for, and
-/// what an answer means for the others. One for each lane of an app.
+/// Decides for a gateway with several upstreams which upstream gets a notification, which notifications may use room at an
+/// upstream, and what an upstream's answer means for the others. There is one for each lane of an app.
 ///
-/// A notification that an upstream may have already is bound to it, by a record that the app's lanes share, and goes nowhere
-/// else. One that an upstream has surely not taken goes to the next one. Either waits for room at its upstream, whichever is
-/// active then. Whatever follows from an event is an ``Act``, to be carried out in order.
+/// A notification that an upstream may have already is bound to that upstream, by a record that the app's lanes share. A
+/// notification that an upstream has surely not taken goes to the next one. Both wait for room at their own upstream, even
+/// while another one is active. What follows from an event is a list of ``Act``s, to be carried out in order.
 package struct Upstreams: Sendable {
     package enum Act: Equatable, Sendable {
         /// Sees to it that there is a connection to an upstream.
@@ -126,10 +126,10 @@ package struct Upstreams: Sendable {
         order.ended(notification.id)
     }
 
-    /// Returns the outcome of a notification that an upstream has surely not taken, where another one is asked; `nil`: there
-    /// is none.
+    /// Returns the outcome of a notification that the upstream has surely not taken: it goes to another upstream. Returns
+    /// `nil` where no other upstream is to be asked.
     ///
-    /// - Parameter isBound: Whether it may have taken it before: then it is asked again.
+    /// - Parameter isBound: Whether the upstream may have taken it earlier. Then the same one is asked again.
     package mutating func passOn(
         _ notification: Notification, from index: Int, _ reason: String, after pause: Duration?,
         isBound: Bool,

@@ -1,6 +1,6 @@
 import Clocks
 
-/// Whether somebody who is asked now and then still answers, and when the owner is to be rung. Pure: answers and misses
+/// Decides whether somebody who is asked now and then still answers, and when the owner is to be rung. Answers and misses
 /// come in, news come out.
 package struct Vigil: Equatable, Sendable {
     package enum News: Equatable, Sendable {

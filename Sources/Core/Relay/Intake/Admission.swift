@@ -29,7 +29,8 @@ package struct Admission: Sendable {
 
     /// One device token: how far its rate is used up, and what waits for it.
     private struct Account {
-        /// The use of the half that everybody knows may take from; ``kept`` is that of the other.
+        /// The use of the half of the rate that all senders share. ``kept`` is the use of the half that is kept for
+        /// newcomers.
         var used = Rate.Use()
         var kept = Rate.Use()
         /// The device's notifications in memory.
@@ -109,10 +110,10 @@ package struct Admission: Sendable {
             && storingBytes + size <= limits.storingBytes && shares.mayTake(sender)
     }
 
-    /// Takes one place for what ``admit(token:size:from:at:)`` finds over its device's rate, and leaves what is kept for
-    /// newcomers alone. Of one sender so many may wait; of all no more than find a place in any case.
+    /// Admits a notification over its device's rate, to be sent later. Uses nothing that is kept for newcomers. There is a
+    /// limit for each sender at each device, and three quarters of a device's places are the most that may be taken so.
     ///
-    /// - Returns: The time before which it is not sent; `nil`: it is not the rate, or too many wait.
+    /// - Returns: The time before which the notification is not sent; `nil`: it is not admitted.
     mutating func admitLater(token: Digest, size: Int, from sender: SenderID?, at now: Instant)
         -> MonotonicTime?
     {

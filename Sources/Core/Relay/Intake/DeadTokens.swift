@@ -53,8 +53,8 @@ struct DeadTokens: Sendable {
         return grave.record.since
     }
 
-    /// Returns the time since when a token is dead, for a notification that is stored by now: of those that came together
-    /// one goes through.
+    /// Returns the time since when a token is dead, for a notification that is stored by now. When the token is to be tried
+    /// again, one of the waiting notifications gets `nil` and is sent; the others are told that the token is dead.
     mutating func sinceUnlessTried(_ token: Digest, at now: Instant) -> UnixTime? {
         guard !graves.isEmpty else { return nil }
         if let since = since(token, at: now) { return since }

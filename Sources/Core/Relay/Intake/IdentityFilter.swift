@@ -1,9 +1,10 @@
 import Clocks
 
-/// Which identities the outbox may know: of those that it knows it holds all, and of the others it takes one in a thousand
-/// for known, for each of its parts. Such a one is stored first, which costs two commits.
+/// A set of the identities that the outbox knows, in two bytes each. Every known identity is in the set. One in a thousand
+/// unknown identities seems to be in it, per part; a notification with such an identity is stored first, which costs two
+/// commits.
 ///
-/// Two bytes for each; a few parts, each of which goes as a whole when all in it are forgotten.
+/// The set has a few parts. A part goes as a whole when all its identities are forgotten.
 package struct IdentityFilter: Equatable, Sendable {
     /// A Bloom filter whose bits for one identity are all in one block, two in each of its words (Putze, Sanders and
     /// Singler, "Cache-, hash- and space-efficient Bloom filters").

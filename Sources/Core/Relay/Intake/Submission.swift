@@ -5,8 +5,8 @@ import Encodings
 package struct Recipient: Equatable, Sendable {
     package let lane: LaneID
     package let deviceToken: DeviceToken
-    /// Whether the recipient is one of the phones of an alias: the sender's uid is that of all of them, and
-    /// tells only with the phone which notification is meant.
+    /// Whether the recipient is one of the phones of an alias. Its phones share the sender's uid: only uid and phone together
+    /// say which notification is meant.
     package let isOfAlias: Bool
 
     package init(lane: LaneID, deviceToken: DeviceToken, isOfAlias: Bool = false) {
@@ -27,7 +27,7 @@ package struct Submission: Equatable, Sendable {
     /// The device token as the sender gave it.
     package var deviceToken: DeviceToken
     package var content: Content
-    /// Bytes of a prepared push that the gateway counts against its limit; `nil`: those of its body.
+    /// The bytes of a prepared push that the gateway counts against its limit; `nil`: the bytes of its body.
     package var payloadSize: Int?
     /// The end of its life; 0: the node's default.
     package var expiresAt: UnixTime

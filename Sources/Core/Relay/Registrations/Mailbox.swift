@@ -135,7 +135,8 @@ package struct MailboxBounds: Equatable, Sendable {
     /// The most published messages; they are counted apart from ``messages``. A new one beyond this evicts the oldest.
     package var publishedMessages = 100
     package var publishedBytes = 256 << 10
-    /// The most messages that one publisher wants published later. What is beyond that is refused: each has its time.
+    /// The most messages of one publisher that wait to be published later. More are refused; no waiting message is evicted,
+    /// since each was promised for its time.
     package var delayedMessages = 50
     package var delayedBytes = 128 << 10
 

@@ -2,8 +2,8 @@ import Encodings
 
 /// The messages of one mailbox that one connection has brought a registered reader.
 ///
-/// A connection brings everything in order. So a reader that names the last message of a connection has all that came
-/// before it there, and acknowledges that: nothing else, and by no other id.
+/// A connection brings everything in order. So a reader that names the last message of a connection acknowledges all that
+/// this connection brought before it. No other id acknowledges anything.
 package struct MailboxSent: Equatable, Sendable {
     /// Each message of the mailbox behind this number, up to ``upTo``, was sent.
     package let after: Int64
@@ -86,11 +86,11 @@ package struct MailboxReturn: Sendable {
         (self.acknowledged, self.sent) = (acknowledged, sent)
     }
 
-    /// Decides where a reader goes on that names a message, and what it acknowledges by that.
+    /// Decides from which point a reader that names a message reads on, and which messages it acknowledges by naming it.
     ///
-    /// All mailboxes number their messages in one series: what came after the named one came after it in each of them.
-    /// The last one that a connection brought is a receipt, also where it is gone since; any other one is a question. One
-    /// that nobody knows leads to where the reader's last acknowledgement was.
+    /// All mailboxes number their messages in one series, so a message that came after the named one has a higher number in
+    /// every mailbox. The last message that a connection brought is a receipt, even when it is deleted since; any other
+    /// message is a question. A message that nobody knows leads to the reader's last acknowledgement.
     package static func starts(behind id: String, in mailboxes: [MailboxReturn]) -> [MailboxStart] {
         let last = mailboxes.lazy.compactMap(\.sent).first { $0.id.hasSameBytes(as: id) }
         let lying = mailboxes.first { $0.number != nil }

@@ -32,8 +32,8 @@ package struct Claim: Equatable, Sendable {
     /// wrong.
     package static let longestWait: Int64 = 86_400_000 + 60_000
 
-    /// The times until which the notifications are put off that the claim takes, without the start and with the end: those
-    /// that are over, and those that a wrong clock has written.
+    /// The spans of time within which a notification's end of waiting lies when this claim takes it: in the past, or so far
+    /// ahead that a wrong clock must have written it. A span excludes its start and includes its end.
     package var spared: [(start: UnixTime, end: UnixTime)] {
         let latest = time.milliseconds.addingReportingOverflow(Claim.longestWait).partialValue
         return [(0, time), (UnixTime(milliseconds: latest), .max)]
@@ -53,9 +53,10 @@ package struct Claimed: Equatable, Sendable {
     }
 
     package var rows: [Row]
-    /// The time when the next one of the lane is due that was put off; `nil`: there is none.
+    /// The time when the next postponed notification of the lane is due; `nil`: none is postponed.
     package var nextDue: UnixTime?
-    /// Whether nothing was claimed, since something has arrived that the node has not been told: it would be counted twice.
+    /// Whether the claim was refused because notifications have arrived from other nodes that this node has not counted yet.
+    /// Claimed now, they would be counted twice.
     package var isEarly: Bool
 
     package init(_ rows: [Row] = [], nextDue: UnixTime? = nil, isEarly: Bool = false) {

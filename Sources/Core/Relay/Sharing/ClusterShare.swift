@@ -39,7 +39,8 @@ struct ClusterShare: Sendable {
     /// Whether no other node has accepted anything since this node started.
     var isWhole: Bool { ownership?.isWhole ?? true }
 
-    /// Whether a token is in sight: what comes in for a device can't go out before what another node has stored for it.
+    /// Whether this node knows all that other nodes have stored for a device. If so, a new notification for the device can't
+    /// overtake theirs.
     func isInSight(_ token: Digest) -> Bool { ownership.map { !$0.blind.contains(token) } ?? true }
 
     /// Whether the node that has its shard may have one more.
@@ -51,7 +52,7 @@ struct ClusterShare: Sendable {
 
     // MARK: The lease
 
-    /// Whether the store is certainly this node's, so that nobody else sends what is in it.
+    /// Whether this node's lease certainly holds, so that no other node sends for its shards.
     func holdsLease(at time: MonotonicTime) -> Bool { lease?.holds(at: time) ?? true }
 
     /// Takes the renewal of the lease that is due, and puts off the next.
@@ -156,11 +157,12 @@ struct ClusterShare: Sendable {
     /// Notes that others may have stored something in these shards that this node has not seen.
     mutating func loseSight(of shards: Shards) { ownership?.loseSight(of: shards) }
 
-    /// Shards that are this node's, those that it is leaving among them; `nil`: others can't come to the store.
+    /// The shards of this node, with the ones that it is giving up; `nil`: no other node can use the store.
     var owned: Shards? { ownership?.owned }
 
     // MARK: Ends that other nodes bring about
 
+    /// Adds a notification that another node sends to those whose ends the store is asked for.
     mutating func await(_ sequence: Int64) { ownership?.await(sequence) }
     /// Notes that the sender of a notification hears that a gateway keeps it; returns whether for the first time.
     mutating func takeKeptReport(_ sequence: Int64) -> Bool { ownership?.takeKeptReport(sequence) ?? false }

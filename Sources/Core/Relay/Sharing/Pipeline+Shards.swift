@@ -65,8 +65,8 @@ extension Pipeline {
         if !commits.isEmpty { scheduleCommit(at: now.monotonic) }
     }
 
-    /// Notes that another node has put something there for this one, as it says. The word may come late or
-    /// get lost: what is there is seen all the same, a little later.
+    /// Notes that another node says it has stored something for this node. The word may come late or get lost: the regular
+    /// questions to the store find the same a little later.
     package mutating func arrivalsNotified(at now: Instant) {
         if !isStopping { cluster.noteNotice(at: now.monotonic) }
     }

@@ -87,8 +87,8 @@ package struct Share: Equatable, Sendable {
     package var gained = Shards.none
     /// Nodes that live, this one among them.
     package var nodes = 1
-    /// The backlog of the shards that this node has got, and that of
-    /// notifications that other nodes have put there for it.
+    /// The backlog that has come to this node: of shards that it has taken over, and of notifications that other nodes have
+    /// stored for it.
     package var arrived: [LaneBacklog] = []
     /// The backlog of the shards that this node has given up.
     package var lost: [LaneBacklog] = []
@@ -138,9 +138,9 @@ struct Ownership: Equatable, Sendable {
     /// The state of another node's news that it has stored something for this one.
     private enum Arrivals {
         case none
-        /// A node has said so since the last question was asked.
+        /// A node has told of something stored for this one since the last question was asked.
         case announced
-        /// The present question was asked because of that, and no node has said so since.
+        /// The present question was asked because a node had told of something, and no node has told of more since.
         case askedFor
     }
 

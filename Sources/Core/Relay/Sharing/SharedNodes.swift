@@ -111,13 +111,13 @@ package struct TakeOvers: Equatable, Sendable {
     }
 }
 
-/// The notifications that wait for the other nodes of a shared store, as far as this one knows: it gives none of them more
-/// than that may have.
+/// The notifications that wait for the other nodes of a shared store, as far as this node knows, so that it gives no node
+/// more than its limit.
 ///
-/// The store says about once a second what waits for each. What this node has put there since is counted here: from before
-/// the question before the last on it is in the store's answer, and what is counted twice in between does no harm. All
-/// other nodes do the same at the same time, so each takes its part only of what is free. So what waits for a node is at
-/// most twice what it may have: as much as it accepts itself, and as much from all others.
+/// About once a second the store says how much waits for each node. This node adds what it has put there since the question
+/// before the last: anything earlier is in the store's answer, and counting something twice does no harm. All nodes do so at
+/// the same time, so each takes only its part of the free room. So at most twice the limit waits for a node: as much as it
+/// accepts itself, and as much from all others.
 struct Elsewhere: Equatable, Sendable {
     private struct Room: Equatable, Sendable {
         /// The figures in the last answer of the store.

@@ -29,7 +29,7 @@ package struct TakeOverPatience: Sendable {
         }
     }
 
-    /// A smaller step is none: milliseconds. A lease outlasts it.
+    /// The milliseconds by which two clocks may differ between two looks without a jump. A lease lasts longer.
     private static let step: Int64 = 1000
 
     private let lease: Duration

@@ -36,8 +36,8 @@ final class PatientQueues {
 
     private struct Waiting {
         let send: Send
-        /// The call that makes the submission for each try: the text of one phone's push is long, and most of
-        /// it is that of all others'.
+        /// The call that makes the submission for each try. The text is not kept: it is long, and most of it is common to all
+        /// phones of one push.
         let submission: @EventLoop () -> Submission
         /// The time at which the patience ends.
         let end: MonotonicTime

@@ -90,7 +90,7 @@ package final class Circuits {
     /// The limits of each account.
     fileprivate let limits: CircuitAccount.SharedLimits
     private var circuits: [Origin: Circuit] = [:]
-    /// The circuits above, and those of connections without a known circuit.
+    /// All circuits by sender: those in ``circuits``, and one for each connection whose origin is not known.
     private var senders: [SenderID: Circuit] = [:]
     private var sweepAbove = Circuits.leastSweep
     private static let leastSweep = 256
@@ -249,7 +249,7 @@ final class Circuit {
         if account.refuse() { strike() }
     }
 
-    /// Forgets the refusals: one of the requests was that of somebody who may be here.
+    /// Forgets the circuit's refusals, because one of its requests came from somebody with a right to be here.
     func wasKnown() {
         account.forgetRefusals()
         // One circuit of tor's is one client's; an address may be many people's.

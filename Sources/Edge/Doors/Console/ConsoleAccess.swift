@@ -149,7 +149,7 @@ package struct ConsoleAccess {
 
     package static func newToken() -> [UInt8] { randomBytes(tokenLength) }
 
-    /// Notes a mark by which the browser that has just entered is known again.
+    /// Makes a mark for a browser that has just entered, so that the node knows the browser again.
     ///
     /// - Parameter old: The mark that the browser had; `nil`: none.
     /// - Returns: The text of the mark, for the browser to keep.

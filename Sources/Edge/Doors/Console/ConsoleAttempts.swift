@@ -8,7 +8,7 @@ struct ConsoleAttempts<Stranger: Hashable> {
     /// The use of all strangers beyond ``most``.
     private var usedByOthers = Rate.Use()
 
-    /// Strangers that are remembered; those beyond it share what one has.
+    /// The most strangers that are remembered one by one. Further strangers together count as one.
     static var most: Int { 1000 }
 
     init(perSecond: Double, burst: Int) { rate = Rate(perSecond: perSecond, burst: burst) }

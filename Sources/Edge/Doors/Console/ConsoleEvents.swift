@@ -3,10 +3,9 @@ import Reactor
 
 /// Changes at the node, which the console's pages hear of when they happen (server-sent events).
 ///
-/// A page hears that something of a kind has changed, and asks for it by a call. So nothing of the node is in a stream, and
-/// each holds no more than the kinds that it has not sent yet: changes that follow each other are one event. Every three
-/// seconds it says that the node lives, so that no page stands green over a node that is gone. While no page listens nothing
-/// is done.
+/// A page hears that something of a kind has changed, and asks for it by a call. So a stream carries no data of the node, and
+/// holds only the kinds that it has not sent yet: changes in quick succession are one event. Every three seconds the stream
+/// says that the node lives, so that no page shows green while its node is gone. While no page listens nothing is done.
 @EventLoop
 package final class ConsoleEvents {
     /// The parts that a page may have to draw anew.
@@ -42,7 +41,7 @@ package final class ConsoleEvents {
     package static let mostOfSession = 4
     /// The time within which changes are one event.
     private static let gathering: Duration = .milliseconds(300)
-    /// The time between two signs of life. A page doubts after two of them that it has not heard.
+    /// The time between two signs of life. A page that misses two of them says that the node does not answer.
     private static let heartbeat: Duration = .seconds(3)
 
     package init() {
@@ -164,7 +163,8 @@ final class ConsoleStream: LiveClient {
     func connectionEnded() { events.forget(self) }
 }
 
-/// Hands those requests over that are answered without an end; all others are the console's as before.
+/// The console's endpoint for requests whose answer goes on without an end (``ConsoleEvents``). ``ConsoleDoor`` answers all
+/// other requests.
 @EventLoop
 package final class ConsoleStreamDoor: LiveDoor {
     private let open: @EventLoop (HTTPRequest) -> HTTPServer.Opening?

@@ -57,7 +57,8 @@ struct ConsoleRules {
         return isOurs || Self.isOrigin(origin, own) ? own : nil
     }
 
-    /// Whether the page that asks, if it is one, is ours: browsers say so, and let no page say it.
+    /// Whether the request comes from a page of ours, or from no page. Browsers say where a page comes from, and let no page
+    /// say so itself.
     func mayRead(_ request: HTTPRequest) -> Bool {
         let found = request.fields.firstResult(of: "sec-fetch-site") { value -> Bool? in
             value.hasSameBytes(as: "same-origin") || value.hasSameBytes(as: "none")

@@ -5,8 +5,8 @@ import JSONCoding
 /// value of another type spoils the whole request.
 struct GorushFields {
     private let members: JSON.Object
-    /// Members by their names in lower case: Go takes a member that is written otherwise where there is none that is
-    /// written right. Empty: all are in lower case.
+    /// Members by their names in lower case, for names that are missing as gorush spells them: Go ignores the case of a name
+    /// where no member has the exact name. Empty where all names are in lower case.
     private var others: JSON.Object
 
     init(_ members: JSON.Object) {

@@ -3,10 +3,11 @@ import HTTP1
 import Reactor
 
 extension HTTPRequest {
-    /// Whether a program on this machine asks, and no page in its browser.
+    /// Whether the request comes from a program on this machine, and not from a page in its browser.
     ///
-    /// A page from elsewhere can make a browser ask here: under a name of its own (DNS rebinding), or by a form, whose
-    /// answer it can't read but whose deed is done. Programs ask by number or as `localhost`, and name no other origin.
+    /// A page from elsewhere can make the browser send requests to this machine: under a name of its own (DNS rebinding), or
+    /// by a form, whose answer the page can't read but whose effect stays. Programs call by number or as `localhost`, and
+    /// name no other origin.
     var isFromThisMachine: Bool {
         guard Self.isLocal(host: fields["host"] ?? "") else { return false }
         guard let origin = fields["origin"] else { return true }
@@ -14,9 +15,9 @@ extension HTTPRequest {
         return Self.isLocal(host: String(name.dropFirst("http://".count)))
     }
 
-    /// Whether a host, with or without its port, is `localhost` or the number of an address: no name that its owner can turn
-    /// elsewhere. The addresses of nobody, `0.0.0.0` and `[::]`, are none: a browser's guard of local addresses overlooks
-    /// them, though a connection to them ends at this machine.
+    /// Whether a host, with or without its port, is `localhost` or an address as a number. Other names don't count: their
+    /// owners can let them lead anywhere. `0.0.0.0` and `[::]` don't count either: a connection to them ends at this machine,
+    /// but a browser's guard of local addresses overlooks them.
     static func isLocal(host: String) -> Bool {
         guard let name = Self.name(ofHost: host) else { return false }
         if name == "localhost" { return true }
@@ -34,7 +35,7 @@ extension HTTPRequest {
 
     private static let nobodys = ["::", "0.0.0.0"].compactMap { NetworkAddress($0) }
 
-    /// Returns the name in a host, without its port, in lower case; `nil`: it is no name of ours.
+    /// Returns the name in a host, without its port, in lower case; `nil` where the host has no valid form.
     static func name(ofHost host: String) -> String? {
         guard let host = OneSpelling.host(host, usualPort: nil)?.word(limit: 256) else { return nil }
         return host.hasPrefix("[")

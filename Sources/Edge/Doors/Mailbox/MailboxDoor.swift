@@ -221,7 +221,7 @@ package final class MailboxDoor: LiveDoor {
         else { throw .tooManyRequests }
     }
 
-    /// Notes a push of a Matrix server to a topic that there is none of.
+    /// Notes a push of a Matrix server to a topic without a subscriber.
     ///
     /// - Returns: Whether the server need not push to it any more.
     func noteMissing(_ topic: String, for request: HTTPRequest) -> Bool {

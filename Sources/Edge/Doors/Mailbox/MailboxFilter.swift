@@ -1,6 +1,6 @@
 import Encodings
 
-/// The messages that a reader wants; it has not acknowledged those that it does not get.
+/// A reader's choice of messages. Messages that are left out are not acknowledged.
 struct MailboxFilter: Equatable {
     private let id: String?
     private let message: String?

@@ -95,7 +95,7 @@ struct MailboxPushMessage: Equatable {
         replaces = topic
     }
 
-    /// Returns the answer that tells its sender that it is stored: the message, as ntfy shows it.
+    /// Returns the answer to a push that is stored: the message, as ntfy shows it.
     ///
     /// A push as RFC 8030 has it is answered as it asks, with 201 and where the message is, for whoever may
     /// read it. `ntfy publish`, which pushes without a TTL, takes 200 alone.

@@ -1,7 +1,7 @@
 import Reactor
 import Relay
 
-/// The readings that are open, by whose they are and by what they read.
+/// The open readings, by their owners and by the mailboxes and topics that they read.
 @EventLoop
 struct MailboxReadings {
     private(set) var all: [ObjectIdentifier: MailboxReading] = [:]

@@ -1,11 +1,11 @@
 import Clocks
 import Relay
 
-/// How many requests a second are answered, and whose share each takes: that of those who read with a token, of those who
-/// know a mailbox's address or an open topic, of those who push to topics of apps, of publishers, or of everybody else.
+/// Limits how many requests a second are answered, in five shares: for readers with a token, for those who know a mailbox's
+/// address or an open topic, for pushes to topics of apps, for publishers, and for everybody else.
 ///
-/// None of the five takes what is another's. A reader, a mailbox, all topics of one reader, or a publisher, take no more
-/// than an eighth of theirs.
+/// No share takes from another. One reader, one mailbox, all topics of one reader, or one publisher, get at most an eighth of
+/// their share.
 struct MailboxShares {
     enum Owner: Hashable {
         /// A reader, by its token.
@@ -15,7 +15,7 @@ struct MailboxShares {
         case topics(of: Digest)
         /// A publisher, by its token.
         case publisher(Digest)
-        /// A client of whom nothing that was shown is known here.
+        /// A client without a token, address or topic that is known here.
         case stranger
 
         fileprivate var kind: Int {

@@ -1,12 +1,11 @@
 import Clocks
 import Relay
 
-/// Topics that Matrix servers push to and that nobody has subscribed to: an app is given its endpoint before its
-/// distributor's subscription has come, so a topic has to stay unknown for half a day before its pushes are rejected for
-/// good.
+/// Topics without a subscriber to which Matrix servers push. An app is given its endpoint before its distributor has
+/// subscribed, so a topic must stay unknown for half a day before its pushes are rejected for good.
 ///
-/// The table has a bound, and each sender a share of it. What has no room is not remembered, and so never rejected: its
-/// server tries for longer than it need.
+/// The table has a bound, and each sender a share of it. A topic without room in the table is never rejected: its server goes
+/// on trying in vain.
 struct UnknownTopics {
     private struct Entry {
         /// The time of the first push.
@@ -25,7 +24,7 @@ struct UnknownTopics {
 
     var count: Int { entries.count }
 
-    /// Notes a push to a topic that there is none of.
+    /// Notes a push to a topic without a subscriber.
     ///
     /// - Returns: Whether the topic has been unknown for so long that no subscriber is to be expected.
     mutating func noteMissing(_ topic: Digest, by sender: Int, at now: MonotonicTime) -> Bool {
@@ -37,7 +36,7 @@ struct UnknownTopics {
         return false
     }
 
-    /// Keeps those that are still unknown, for twice the time after which they are gone.
+    /// Forgets topics that have got a subscriber, or were noted more than twice ``patience`` ago.
     mutating func clean(at now: MonotonicTime, isKnown: (Digest) -> Bool) {
         entries = entries.filter { topic, entry in
             now - entry.since < UnknownTopics.patience * 2 && !isKnown(topic)

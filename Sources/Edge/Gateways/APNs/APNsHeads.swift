@@ -4,10 +4,11 @@ import Encodings
 import HTTP2
 import Relay
 
-/// Writes the heads of the requests to one of Apple's hosts, each over the one before: what is the same for many is put
-/// together once.
+/// Makes the header fields of the requests to one of Apple's hosts. One list is used for all requests; fields that many
+/// requests share are made once.
 struct APNsHeads {
-    /// The fields behind the path in the head of a push that isn't the sender's to its last byte.
+    /// The two facts about a push that decide the header fields which many pushes share. A push whose sender has set its own
+    /// fields (``PreparedPush``) has none of these.
     private struct Kind: Equatable {
         var isAlert: Bool
         var isUrgent: Bool
@@ -15,9 +16,9 @@ struct APNsHeads {
 
     private let topic: String
     private var kind: Kind?
-    /// The fields of that kind.
+    /// The shared header fields of pushes of ``kind``.
     private var common = HTTP2Headers()
-    /// The head, which begins always alike.
+    /// The header fields of the request that was made last. The first ``opening`` fields stay from one request to the next.
     private var head = HTTP2Headers()
     private let opening: Int
 

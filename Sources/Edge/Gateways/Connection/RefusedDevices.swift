@@ -1,9 +1,9 @@
 import Relay
 
-/// Whether refused device tokens say that the configured host, topic or project is wrong.
+/// Counts refused device tokens, to tell whether the configured host, topic or project is wrong.
 ///
-/// Anybody can send to made-up tokens, so these say nothing once the gateway has taken a notification: from then on only
-/// devices count that it has taken one for. Before that only a few of each sender do.
+/// Anybody can send to made-up tokens. So once the gateway has accepted a notification, only refusals of devices count for
+/// which it has accepted one. Before that at most ``mostOfOneSender`` devices of each sender count.
 struct RefusedDevices: Equatable, Sendable {
     /// Different devices refused in a row, with none accepted between them.
     private(set) var inARow = 0
@@ -11,7 +11,8 @@ struct RefusedDevices: Equatable, Sendable {
     /// Refused devices of each sender, while nothing has been accepted.
     private var bySender: [SenderID: Int] = [:]
     private(set) var hasAccepted = false
-    /// The older half go when there are too many.
+    /// Devices for which the gateway has accepted a notification, in two halves. When ``young`` is full it becomes ``old``,
+    /// and the older devices are forgotten.
     private var young: Set<Device> = []
     private var old: Set<Device> = []
 
@@ -44,8 +45,8 @@ struct RefusedDevices: Equatable, Sendable {
     }
 }
 
-/// Stands for a device token in a table: a number that nobody outside this process can foresee, and that is its own hash.
-/// Every notification asks for one, and Swift's hash of the text takes three times as long.
+/// A device token as a number, for use in a table. Nobody outside this process can foresee the number, since its seed is
+/// random; it is its own hash. Each notification makes one: Swift's hash of the text takes three times as long.
 private struct Device: Hashable {
     private let value: Int
 

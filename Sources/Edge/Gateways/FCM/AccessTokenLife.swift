@@ -83,7 +83,7 @@ struct AccessTokenLife: Equatable, Sendable {
         case replaced
         /// Fetch another one, and send again.
         case due
-        /// A token that nothing was ever accepted under, got because the one before was refused: no third one helps.
+        /// The token replaced a refused one, and nothing was ever accepted under it either: a third token does not help.
         case hopeless
     }
 

@@ -76,8 +76,8 @@ package struct StoredMailboxes: Sendable {
         }
     }
 
-    /// Returns the points from which a client begins, and carries out what it acknowledges by that: the first one delivers a
-    /// message, and what all of a mailbox's readers have acknowledged is deleted.
+    /// Returns the points from which a client begins to read, and carries out the acknowledgements in its question. The first
+    /// acknowledgement of a message delivers it; the last one, of all readers of the mailbox, deletes it.
     ///
     /// - Parameters:
     ///   - isFiltered: Whether the client leaves messages out. Then it acknowledges nothing.

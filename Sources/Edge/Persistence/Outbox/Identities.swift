@@ -250,9 +250,9 @@ final class Identities {
         try forget(after: sequence - 1, upTo: sequence, limit: 1) { _, _, _ in true }
     }
 
-    /// Forgets identities that were accepted before a time, and those of a clock that was ahead: the oldest numbers, as
-    /// long as each next one is over, and wherever the round finds more. Beyond the most that are kept the oldest numbers
-    /// go in any case.
+    /// Forgets identities that were accepted before a time, or that a clock which was ahead has dated later than `latest`.
+    /// Each call goes up from the oldest number until one has to stay, and looks for more in one page of the others. Over
+    /// ``mostIdentities`` the oldest go in any case.
     ///
     /// - Parameter latest: No time of a clock that was right is later.
     func forget(acceptedBefore: UnixTime, latest: UnixTime) throws(StoreError) {

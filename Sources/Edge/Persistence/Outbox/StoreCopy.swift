@@ -1,11 +1,11 @@
 import Encodings
 import Relay
 
-/// Moves a store from one place to another, whatever their engines, while no node uses either.
+/// Copies a store from one place to another, whatever their engines, while no node uses either.
 ///
-/// It goes page by page, each in a transaction, in the order of the tables' keys. Until it is whole no node takes the target: a
-/// database says that it is not finished, and a file has another name. A copy that was cut short begins anew, since a node may
-/// have changed the source meanwhile. What is in the source stays there.
+/// The copy goes page by page, each in a transaction, in the order of the tables' keys. No node takes the target before it is
+/// whole: a database says that it is not finished, and a file has another name. A copy that was cut short begins anew, since
+/// a node may have changed the source meanwhile. The source stays as it is.
 package final class StoreCopy {
     private let source: Connection
     private let target: Connection
@@ -54,7 +54,8 @@ package final class StoreCopy {
         StoreError(refused: "\(what): a store is only copied to where there is none. Name another place")
     }
 
-    /// Fills in what only a database has, since others could change its rows: proofs (``Sealed/proof``) and keys of tokens.
+    /// Adds the proofs (``Sealed/proof``) and the keys of tokens. Only a database has them, since others could change its
+    /// rows.
     private func complete() throws(StoreError) {
         if try DoorSchema.isThere(BitwardenTables.self, on: target) {
             try target.transaction { () throws(StoreError) in try BitwardenTables.complete(target) }
@@ -115,8 +116,7 @@ package final class StoreCopy {
         try connection.firstInteger("SELECT count(*) FROM \(table.name)") ?? 0
     }
 
-    /// Copies the last number that a table has given: no number is given again, also none of a row that is
-    /// gone.
+    /// Copies the last number that a table has given, so that no number is given again, not even the number of a deleted row.
     private func copyCounter(
         of table: StoreTable, _ counter: RowCounter
     ) throws(StoreError) {

@@ -89,8 +89,8 @@ struct FileContents {
         self.last?.extent = extent
     }
 
-    /// Compares the contents with those that are known. Of a file too large for a digest SQLite says whether it is sound;
-    /// that is no proof for one that was found to be another's before.
+    /// Whether the file has the contents that are known. For a file too large for a digest, SQLite's check for damage
+    /// decides, unless the file was once found to be another's.
     private func isSame(_ digest: [UInt8]?, as last: Known, _ connection: SQLiteConnection) -> Bool {
         if let known = last.digest { return digest == known }
         return foreign == nil && FileRun.isSound(path, connection)

@@ -1,7 +1,7 @@
 import Glibc
 import Reactor
 
-/// A file beside another one, by which one process at a time has that one.
+/// A lock on a file, for one process at a time. It is a second file beside the first.
 final class FileLock {
     private let descriptor: CInt
 

@@ -87,7 +87,7 @@ struct SampleConfiguration {
 
     private func isWanted(_ line: Line, _ key: String) -> Bool {
         guard let item = line.item else {
-            // The sample's are examples: without them there is none.
+            // The sample's values are examples, not defaults: a setting that is left out has none.
             if key.hasPrefix("defaults.") { return !line.text.hasSuffix("\"\"") }
             return line.isChanged
         }
