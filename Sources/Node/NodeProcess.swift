@@ -181,7 +181,8 @@ private struct Attempt {
         }
         MovedOut.forget(in: settings.stateDirectory)
         onStart()
-        Handover.shared.closeRest()
+        let unused = Handover.shared.closeRest()
+        if unused > 0 { log.notice("restart.descriptors_unused", metadata: ["count": "\(unused)"]) }
         log.notice("node.started")
         // Nowhere else: whoever has the link owns the node.
         if isatty(STDOUT_FILENO) == 1 { node.console?.tellLink { output.write("console: \($0)\n") } }
@@ -253,10 +254,12 @@ private final class NodeLife {
         if isRestarting {
             log.notice("node.restarting")
             service.restarting()
-            Handover.shared.begin()
+            Handover.shared.begin(for: .thisProcess)
         } else {
             log.notice("node.stopping")
             service.stopping()
+            // Perhaps the unit is only restarted: when it is stopped, the store is emptied.
+            if Handover.shared.hasStore { Handover.shared.begin(for: .anotherProcess) }
         }
         patience.start(after: NodeLife.longestStop)
         Task {

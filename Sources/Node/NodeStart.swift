@@ -32,8 +32,12 @@ final class NodeStart {
         do throws(NodeError) {
             return try await open()
         } catch {
-            // Where there are settings to go back to, whoever connects meanwhile waits.
-            if host.canGoBack { Handover.shared.begin() }
+            // Where there are settings to go back to, or another try, whoever connects meanwhile waits.
+            if host.canGoBack {
+                Handover.shared.begin(for: .thisProcess)
+            } else if Handover.shared.hasStore {
+                Handover.shared.begin(for: .anotherProcess)
+            }
             await parts.close()
             Handover.shared.takeBack()
             throw error
@@ -44,7 +48,7 @@ final class NodeStart {
     /// stays in the outbox.
     func stop() async {
         await parts.close()
-        if Handover.shared.isHandingOn { state.handOn() }
+        if Handover.shared.isInPlace { state.handOn() }
     }
 
     func resume() { node?.resume() }

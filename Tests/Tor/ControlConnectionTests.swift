@@ -24,6 +24,32 @@ import Testing
         #expect(try await two["process/pid"] != nil)
     }
 
+    /// The process before this one was killed with questions out and half an answer read.
+    @Test @EventLoop func aConnectionThatAnotherProcessHasLeftGoesOn() async throws {
+        let tor = try LoneTor()
+        guard let descriptor = try await tor.connect().handOn() else {
+            Issue.record("it can't be handed on")
+            return
+        }
+        let number = descriptor.number
+        let questions = Array("GETINFO info/names\r\nGETINFO nonsense version\r\nGETINFO version\r\n".utf8)
+        #expect(write(number, questions, questions.count) == questions.count)
+        var some = [UInt8](repeating: 0, count: 37)
+        try await EventLoop.until { recv(number, &some, some.count, 0) == some.count }
+        let connection = try await ControlConnection(inheriting: descriptor)
+        #expect(try await connection.send(.getInfo(["onions/current"]))["onions/current"] == "")
+    }
+
+    @Test @EventLoop func whatIsNoConnectionToTorIsNoneOfOurs() async throws {
+        let null = Descriptor(owning: open("/dev/null", O_RDONLY))
+        do {
+            _ = try await ControlConnection(inheriting: null)
+            Issue.record("it is one")
+        } catch {
+            // As it should be.
+        }
+    }
+
     @Test @EventLoop func theAddressIsThatOfTheKeyAndIsServedOnce() async throws {
         let tor = try LoneTor()
         let key = OnionKey.generate()

@@ -71,6 +71,20 @@ import Testing
         }
     }
 
+    /// Another process has read up to anywhere, also between a carriage return and its line feed.
+    @Test func whatOthersHaveLeftIsPassedOver() throws {
+        let answer = "552 Unrecognized key \"ours\"\r\n650 OK\r\n"
+        let bytes = Array(Self.transcript.utf8)
+        for start in bytes.indices {
+            var decoder = ControlDecoder(endOfFirstLine: "\"ours\"")
+            var found: [ControlReply] = []
+            for byte in bytes[start...] + Array(answer.utf8) {
+                found += try decoder.messages(from: [byte])
+            }
+            #expect(found == [reply(552, "Unrecognized key \"ours\""), reply(650, "OK")], "from \(start)")
+        }
+    }
+
     @Test func aLineAtTheLimitPassesAndOneMoreByteIsRefusedBeforeItsEnd() throws {
         let text = String(repeating: "x", count: 96)
         var decoder = ControlDecoder(lineLimit: 100)

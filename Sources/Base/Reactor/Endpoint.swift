@@ -107,6 +107,14 @@ package struct SocketAddress: Sendable {
         self.length = length
     }
 
+    /// Whether clients find what is bound to this address: somebody may have removed the file of a Unix socket.
+    var canBeFound: Bool {
+        guard family == AF_UNIX else { return true }
+        var status = stat()
+        return stat(String(decoding: unixPath, as: UTF8.self), &status) == 0
+            && status.st_mode & S_IFMT == S_IFSOCK
+    }
+
     /// The bytes of a Unix socket's path.
     private var unixPath: [UInt8] {
         let start = MemoryLayout<sockaddr_un>.offset(of: \.sun_path) ?? 2

@@ -13,30 +13,46 @@ package final class Handover: Sendable {
 
     /// Descriptors that a process takes at most; further ones are closed.
     private static let most = 256
-    /// The name of all listening sockets.
-    private static let listenerName = "listener"
+    private static let variables = ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"]
 
-    private struct Held {
+    /// Who is to have what is handed on.
+    package enum Successor: Equatable, Sendable {
+        /// The program that this process becomes.
+        case thisProcess
+        /// The one that a service manager starts, by its store.
+        case anotherProcess
+    }
+
+    struct Held {
         let name: String
         /// Owned by the hand-over until somebody takes it.
         let number: CInt
     }
 
-    private struct Contents {
-        var held: [Held] = []
-        var isHandingOn = false
+    struct Contents {
+        fileprivate(set) var held: [Held] = []
+        fileprivate var successor: Successor?
+        /// Descriptors that this process was promised, and that can't be used.
+        fileprivate var missing = 0
+        /// The service manager's store; `nil`: it keeps nothing for us.
+        var store: DescriptorStore?
     }
 
-    private let contents = Mutex(Contents())
+    let contents = Mutex(Contents())
 
     // MARK: What was handed over
 
     /// Takes what a process was handed at its start, before it opens anything, and the variables out of its environment.
     package func receive(_ environment: [String: String]) {
-        for name in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"] { unsetenv(name) }
-        guard environment["LISTEN_PID"].flatMap(pid_t.init) == getpid(),
-            let count = environment["LISTEN_FDS"].flatMap(Int.init), (1...Handover.most).contains(count)
+        for name in Handover.variables + [DescriptorStore.variable] { unsetenv(name) }
+        let store = DescriptorStore(environment)
+        contents.withLock { $0.store = store }
+        guard environment["LISTEN_PID"].flatMap(pid_t.init) == getpid(), let told = environment["LISTEN_FDS"],
+            told != "0"
         else { return }
+        guard let count = Int(told), (1...Handover.most).contains(count) else {
+            return contents.withLock { $0.missing = 1 }
+        }
         let names = (environment["LISTEN_FDNAMES"] ?? "").split(
             separator: ":", omittingEmptySubsequences: false)
         let held = (0..<count).compactMap { index -> Held? in
@@ -44,12 +60,13 @@ package final class Handover: Sendable {
             guard fcntl(number, F_SETFD, FD_CLOEXEC) == 0 else { return nil }
             return Held(name: index < names.count ? String(names[index]) : "", number: number)
         }
-        contents.withLock { $0.held = held }
+        contents.withLock { ($0.held, $0.missing) = (held, count - held.count) }
     }
 
-    /// Takes a listening stream socket that is bound to an address; `nil`: there is none.
+    /// Takes a listening stream socket that is bound to an address and found there; `nil`: there is none.
     func takeListener(at address: SocketAddress) -> Descriptor? {
-        take {
+        guard address.canBeFound else { return nil }
+        return take {
             Handover.isListening($0.number) && address.isBound(by: $0.number)
                 && fcntl($0.number, F_SETFL, O_NONBLOCK) == 0
         }
@@ -57,12 +74,12 @@ package final class Handover: Sendable {
 
     /// Takes the descriptor of a name; `nil`: there is none. Its kind is not known.
     package func take(_ name: String) -> Descriptor? {
-        take { $0.name == name && name != Handover.listenerName }
+        take { $0.name == name }
     }
 
     private func take(_ isWanted: (Held) -> Bool) -> Descriptor? {
         let number = contents.withLock { contents -> CInt? in
-            guard !contents.isHandingOn, let index = contents.held.firstIndex(where: isWanted) else {
+            guard contents.successor == nil, let index = contents.held.firstIndex(where: isWanted) else {
                 return nil
             }
             return contents.held.remove(at: index).number
@@ -70,13 +87,17 @@ package final class Handover: Sendable {
         return number.map { Descriptor(owning: $0) }
     }
 
-    /// Closes what nobody has taken: once a start has everything that it wants.
-    package func closeRest() {
-        let rest = contents.withLock { contents -> [Held] in
-            defer { contents.held = [] }
-            return contents.held
+    /// Closes what nobody has taken, and takes it out of the store: once a start has everything that it wants.
+    ///
+    /// - Returns: The number of descriptors that were of no use, with those that were promised and are none.
+    package func closeRest() -> Int {
+        let (rest, missing) = contents.withLock { contents in
+            defer { (contents.held, contents.missing) = ([], 0) }
+            for held in contents.held { contents.store?.forgetForeign(held.name) }
+            return (contents.held, contents.missing)
         }
         for held in rest { close(held.number) }
+        return rest.count + missing
     }
 
     private static func isListening(_ number: CInt) -> Bool {
@@ -90,15 +111,21 @@ package final class Handover: Sendable {
     // MARK: Handing on
 
     /// Whether what closes now is kept open for a successor.
-    package var isHandingOn: Bool { contents.withLock { $0.isHandingOn } }
+    package var isHandingOn: Bool { contents.withLock { $0.successor != nil } }
+
+    /// Whether this process becomes its successor.
+    package var isInPlace: Bool { contents.withLock { $0.successor == .thisProcess } }
 
     /// Keeps open from now on what closes and can be handed on.
-    package func begin() { contents.withLock { $0.isHandingOn = true } }
+    package func begin(for successor: Successor) { contents.withLock { $0.successor = successor } }
 
     /// Goes back from handing on to a start in this program: what was kept can be taken.
-    package func takeBack() { contents.withLock { $0.isHandingOn = false } }
+    package func takeBack() { contents.withLock { $0.successor = nil } }
 
-    func keep(listener: consuming Descriptor) { keep(Handover.listenerName, listener) }
+    func keep(listener: consuming Descriptor) {
+        let name = Handover.name(ofListener: listener.number)
+        keep(name, listener)
+    }
 
     /// Keeps a descriptor open for the successor.
     package func keep(_ name: String, _ descriptor: consuming Descriptor) {
@@ -108,11 +135,9 @@ package final class Handover: Sendable {
 
     /// Keeps bytes for the successor, in a file of memory.
     package func keep(_ name: String, _ bytes: [UInt8]) {
-        let number = onionbell_memory_file(name)
-        guard number >= 0 else { return }
-        let file = Descriptor(owning: number)
-        guard write(number, bytes, bytes.count) == bytes.count else { return }
-        keep(name, file)
+        guard let file = MemoryFile(name) else { return }
+        file.write(bytes)
+        if let copy = Descriptor(copying: file.number) { keep(name, copy) }
     }
 
     /// Takes bytes that were kept under a name, up to a limit.
@@ -133,7 +158,8 @@ package final class Handover: Sendable {
     package func become(_ program: String, arguments: [String], environment: [String: String]) -> SystemError
     {
         let held = contents.withLock { $0.held }
-        var variables = environment
+        // Those that this program was given are used up.
+        var variables = environment.filter { !Handover.variables.contains($0.key) }
         if !held.isEmpty {
             variables["LISTEN_PID"] = "\(getpid())"
             variables["LISTEN_FDS"] = "\(held.count)"

@@ -63,6 +63,7 @@ package final class Listener {
         }
         event.add()
         pause.action = { [unowned self] in event?.add() }
+        Handover.shared.store(listener: self.descriptor.number)
     }
 
     private static func open(
@@ -86,7 +87,10 @@ package final class Listener {
     }
 
     /// The event leaves the loop before the descriptor is closed, and on the loop: its number is at once another's.
-    isolated deinit { event = nil }
+    isolated deinit {
+        if event != nil { Handover.shared.forget(listener: descriptor.number) }
+        event = nil
+    }
 
     /// Stops listening; accepted connections live on. While the process hands on, whoever connects now waits for the
     /// successor.
@@ -98,6 +102,7 @@ package final class Listener {
         if Handover.shared.isHandingOn, let copy = Descriptor(copying: descriptor.number) {
             return Handover.shared.keep(listener: copy)
         }
+        Handover.shared.forget(listener: descriptor.number)
         shutdown(descriptor.number, CInt(SHUT_RDWR))
         if case .unix(let path) = endpoint { unlink(path) }
     }

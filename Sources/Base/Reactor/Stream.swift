@@ -268,6 +268,9 @@ package final class Stream {
         flushAtEndOfTurn()
     }
 
+    /// The number of the socket, which stays the stream's; `nil`: it has ended.
+    package var number: CInt? { isOpen ? descriptor.number : nil }
+
     /// Makes a stream of a connected socket that this process was handed.
     package convenience init(inheriting descriptor: consuming Descriptor) { self.init(descriptor) }
 

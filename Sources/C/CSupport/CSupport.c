@@ -9,12 +9,14 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -112,6 +114,30 @@ int onionbell_succeed(
 int onionbell_copy_descriptor(int descriptor) { return fcntl(descriptor, F_DUPFD_CLOEXEC, 3); }
 
 int onionbell_memory_file(const char *name) { return memfd_create(name, MFD_CLOEXEC); }
+
+int onionbell_send(
+    int socket, const struct sockaddr *address, socklen_t length, const void *bytes, size_t count, int descriptor,
+    int milliseconds) {
+    struct iovec part = {(void *)bytes, count};
+    union {
+        struct cmsghdr header;
+        char room[CMSG_SPACE(sizeof(int))];
+    } control = {0};
+    struct msghdr message = {
+        .msg_name = (void *)address, .msg_namelen = length, .msg_iov = &part, .msg_iovlen = 1};
+    if (descriptor >= 0) {
+        message.msg_control = control.room;
+        message.msg_controllen = sizeof control.room;
+        struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+        header->cmsg_level = SOL_SOCKET;
+        header->cmsg_type = SCM_RIGHTS;
+        header->cmsg_len = CMSG_LEN(sizeof(int));
+        memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
+    }
+    struct timeval limit = {milliseconds / 1000, milliseconds % 1000 * 1000};
+    if (milliseconds > 0) setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+    return sendmsg(socket, &message, MSG_NOSIGNAL | (milliseconds > 0 ? 0 : MSG_DONTWAIT)) < 0 ? -1 : 0;
+}
 
 int onionbell_disable_core_dumps(void) {
     struct rlimit none = {0, 0};

@@ -11,7 +11,10 @@ extension OnionPresence {
     private static let noteName = "onion"
 
     /// Stops, and leaves to this process' successor what there is of tor and the service. What can't be handed on ends.
+    ///
+    /// A process that comes after this one finds in the store what is there; a tor that is a child ends.
     package func handOn() async {
+        guard Handover.shared.isInPlace || !settings.source.isChild else { return await stop() }
         guard !isStopping else { return }
         isStopping = true
         watch.stop()
@@ -21,7 +24,8 @@ extension OnionPresence {
         guard let link, let service else { return }
         let note = OnionHandover(service, of: link, settings.source).bytes
         guard let connection = await link.connection.handOn() else {
-            _ = await link.close(because: .closed)
+            // Who comes by the store finds it as it is.
+            if stored == nil || Handover.shared.isInPlace { _ = await letGo(of: link, because: .closed) }
             return
         }
         if let process = link.process {
@@ -37,29 +41,32 @@ extension OnionPresence {
     /// - Returns: Whether tor has the service now. If not, what was handed over has ended.
     func takeOver(_ plan: Plan) async -> Bool {
         guard let descriptor = Handover.shared.take(OnionPresence.connectionName) else { return false }
-        let connection = ControlConnection(inheriting: descriptor)
-        guard
-            let note = Handover.shared.takeBytes(OnionPresence.noteName, limit: 1 << 16)
-                .flatMap(OnionHandover.init)
-        else {
-            connection.close()
-            return false
-        }
+        let note = Handover.shared.takeBytes(OnionPresence.noteName, limit: 1 << 16)
+            .flatMap(OnionHandover.init)
         var process: TorProcess?
-        if let number = note.process, let log = Handover.shared.take(OnionPresence.logName) {
+        if let number = note?.process, let log = Handover.shared.take(OnionPresence.logName) {
             process = TorProcess(inheriting: number, of: settings.source, log: log) { [weak self] line in
                 self?.tell(line)
             }
         }
+        let connection: ControlConnection
+        do throws(ControlError) {
+            connection = try await ControlConnection(inheriting: descriptor)
+        } catch {
+            await process?.stop()
+            forgetStored()
+            return false
+        }
         let link = TorLink(connection: connection, process: process)
         let form = form
-        let own = note.own.flatMap { ClientSecret(bytes: $0) }
-        guard note.source == OnionHandover.digest(of: settings.source), !isStopping,
+        let own = note?.own.flatMap { ClientSecret(bytes: $0) }
+        guard let note, note.source == OnionHandover.digest(of: settings.source), !isStopping,
             (process == nil) == (note.process == nil),
-            note.service == form.digest(key: plan.key, ports: plan.ports, own: own?.publicKey)
+            note.service == form.digest(key: plan.key, ports: plan.ports, own: own?.publicKey),
+            await form.isHeld(as: plan.key.address, by: connection)
         else {
             // With its connection the service ends, and a tor of our own.
-            _ = await link.close(because: .closed)
+            _ = await letGo(of: link, because: .closed)
             return false
         }
         attach(link)
@@ -79,11 +86,84 @@ extension OnionPresence {
                         publishedAt: index < note.neighbours.count ? note.neighbours[index] : nil)
                 })
             serve(service)
+            await store(service, of: link)
             return true
         } catch {
             _ = await drop(link, because: error)
             return false
         }
+    }
+}
+
+/// The service over a true restart, or a crash: the store of the service manager keeps the connection, and a note that is
+/// true at each moment.
+extension OnionPresence {
+    /// What lies in the store.
+    struct Stored {
+        let note: MemoryFile
+    }
+
+    /// Has the connection kept for the process after this one, with all that tor has by it.
+    func store(_ service: OnionService, of link: TorLink) async {
+        guard Handover.shared.hasStore, link.process == nil, self.link?.connection === link.connection else {
+            return
+        }
+        if stored == nil {
+            // What the process before this one had there goes.
+            forgetStored()
+            guard let note = MemoryFile(OnionPresence.noteName), let number = link.connection.descriptor,
+                Handover.shared.store(OnionPresence.connectionName, number),
+                Handover.shared.store(OnionPresence.noteName, note.number)
+            else { return forgetStored() }
+            stored = Stored(note: note)
+            // A service of its configuration is tor's until it ends. When the unit is stopped, and the store emptied, tor
+            // starts anew without it.
+            if form.directory != nil {
+                _ = try? await link.connection.send(.takeOwnership, within: .seconds(2))
+            }
+        }
+        renewNote()
+    }
+
+    /// Writes down for the process after this one what tor has.
+    func renewNote() {
+        guard let stored, let link, let service else { return }
+        stored.note.write(OnionHandover(service, of: link, settings.source).bytes)
+    }
+
+    /// Leaves nothing to rely on while tor is told something else.
+    func withholdNote() { stored?.note.write([]) }
+
+    /// Closes a connection, which nobody is to find in the store any more. A tor that isn't our child goes on.
+    func letGo(of link: TorLink, because error: ControlError) async -> OnionLoss {
+        if Handover.shared.hasStore, link.process == nil {
+            if form.directory != nil, link.connection.end == nil {
+                _ = try? await link.connection.send(.dropOwnership, within: .seconds(1))
+            }
+            forgetStored()
+        }
+        return await link.close(because: error)
+    }
+
+    private func forgetStored() {
+        stored = nil
+        Handover.shared.forget(OnionPresence.connectionName)
+        Handover.shared.forget(OnionPresence.noteName)
+    }
+}
+
+extension OnionForm {
+    /// Whether tor still has the service: it may have read its configuration anew while no node was there.
+    @EventLoop
+    fileprivate func isHeld(as address: OnionAddress, by connection: ControlConnection) async -> Bool {
+        let key = directory == nil ? "onions/current" : "HiddenServiceOptions"
+        let command: ControlCommand =
+            directory == nil ? .getInfo([key]) : ControlCommand("GETCONF", [key])
+        guard let reply = try? await connection.send(command) else { return false }
+        guard let directory else {
+            return (reply[key] ?? "").split(whereSeparator: \.isNewline).contains { $0 == address.serviceID }
+        }
+        return reply.lines.contains { $0.text == "HiddenServiceDir=\(directory)" }
     }
 }
 

@@ -52,6 +52,8 @@ package final class OnionPresence {
     var circuits = CircuitBook()
     /// The time at which tor was last made to forget the own descriptor; `nil`: it never was.
     var forgotAt: ContinuousClock.Instant?
+    /// What the store of the service manager keeps of the attachment; `nil`: nothing.
+    var stored: Stored?
     private var lossWaiter: UnsafeContinuation<Loss, Never>?
 
     /// The reason why the watch over a published service ends.
@@ -130,7 +132,7 @@ package final class OnionPresence {
         watch.stop()
         keeper?.cancel()
         try? await service?.withdraw()
-        if let link { _ = await link.close(because: .closed) }
+        if let link { _ = await letGo(of: link, because: .closed) }
         lose(.connection(.closed))
         await keeper?.value
         if let directory = form.directory { ServiceDirectory(path: directory).forgetKey() }
@@ -170,6 +172,7 @@ package final class OnionPresence {
             key: plan.key, ports: plan.ports, as: form, on: link.connection)
         counted.publications += 1
         serve(service)
+        await store(service, of: link)
     }
 
     func serve(_ service: OnionService) {
@@ -177,9 +180,15 @@ package final class OnionPresence {
         attachment?.serve(service, at: .now)
         counted.lastAnswer = EventLoop.awake
         counted.bootstrap = service.publication.bootstrap
-        service.onChange = { [weak self] state in self?.enter(state) }
+        service.onChange = { [weak self] state in
+            self?.enter(state)
+            self?.renewNote()
+        }
         service.onEvent = { [weak self] event in self?.take(event) }
-        service.onNeighbour = { [weak self] address in self?.onNeighbour?(address) }
+        service.onNeighbour = { [weak self] address in
+            self?.onNeighbour?(address)
+            self?.renewNote()
+        }
         enter(service.state)
     }
 
@@ -188,7 +197,7 @@ package final class OnionPresence {
         attachment = nil
         circuits = CircuitBook()
         watch.disconnected()
-        return await link.close(because: error)
+        return await letGo(of: link, because: error)
     }
 
     // MARK: Keeping it
@@ -197,6 +206,7 @@ package final class OnionPresence {
         while !isStopping {
             let loss = await nextLoss()
             guard !isStopping, let link else { return }
+            withholdNote()
             switch loss {
             case .form:
                 await reform(plan, on: link)

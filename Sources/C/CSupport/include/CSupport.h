@@ -1,5 +1,6 @@
 #pragma once
 #include <stdbool.h>
+#include <sys/socket.h>
 #include <sys/types.h>
 
 /* What Swift's Glibc module does not have: GNU functions, variadic ones, and code between fork and exec. */
@@ -34,6 +35,12 @@ int onionbell_copy_descriptor(int descriptor);
 
 /* A file in memory, close-on-exec; -1 and errno on failure. */
 int onionbell_memory_file(const char *name);
+
+/* Sends a datagram, with a descriptor unless that is -1. Waits so many milliseconds for a receiver whose queue is full.
+ * 0, or -1 and errno. */
+int onionbell_send(
+    int socket, const struct sockaddr *address, socklen_t length, const void *bytes, size_t count, int descriptor,
+    int milliseconds);
 
 /* No core dumps, not traceable by other processes of the same user. 0 or -1 and errno. */
 int onionbell_disable_core_dumps(void);

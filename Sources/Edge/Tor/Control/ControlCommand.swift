@@ -42,7 +42,9 @@ package struct ControlCommand: Sendable {
 
 extension ControlCommand {
     package static let protocolInfo = ControlCommand("PROTOCOLINFO", ["1"])
+    /// Tor ends when the connection does.
     package static let takeOwnership = ControlCommand("TAKEOWNERSHIP")
+    static let dropOwnership = ControlCommand("DROPOWNERSHIP")
 
     /// New circuits for new streams, and no descriptor from the cache: a service of this tor is not touched.
     static let newIdentity = ControlCommand("SIGNAL", ["NEWNYM"])

@@ -1,3 +1,5 @@
+import Crypto
+import Encodings
 import Glibc
 import Reactor
 
@@ -40,10 +42,18 @@ package final class ControlConnection {
         begin()
     }
 
-    /// Makes a connection that this process was handed; it is authenticated.
-    init(inheriting descriptor: consuming Descriptor) {
+    /// Goes on with a connection that another process has left, perhaps in the midst of a line, and with answers unread:
+    /// all is passed over up to the answer to a question that nobody has put before. It is authenticated.
+    init(inheriting descriptor: consuming Descriptor) async throws(ControlError) {
         stream = Stream(inheriting: descriptor)
+        let key = "onionbell-\(Hex.encode(randomBytes(16)))"
+        decoder = ControlDecoder(endOfFirstLine: "\"\(key)\"")
         begin()
+        do {
+            try await send(.getInfo([key]), within: .seconds(5))
+        } catch .refused {
+            // There is no such thing, and tor has said so.
+        }
     }
 
     private func begin() {
@@ -96,6 +106,9 @@ package final class ControlConnection {
         onEnd = nil
         end(.closed)
     }
+
+    /// The number of its socket; `nil`: it is over.
+    var descriptor: CInt? { end == nil ? stream.number : nil }
 
     /// Leaves the connection open for this process' successor, with all that tor has by it. Tor is asked to tell nothing
     /// more: after its answer nothing is on its way.

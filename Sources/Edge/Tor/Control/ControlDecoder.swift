@@ -22,12 +22,20 @@ package struct ControlDecoder {
     private var data: [UInt8]?
     private var replySize = 0
     private var failure: ControlSyntaxError?
+    /// The end of the first line that is looked at. What comes before that line is passed over. `nil`: nothing is.
+    private var endOfFirstLine: [UInt8]?
 
     private static let costPerLine = 64
 
     package init(lineLimit: Int = 64 << 10, replyLimit: Int = 1 << 20) {
         self.lineLimit = lineLimit
         self.replyLimit = replyLimit
+    }
+
+    /// Makes a decoder of a connection on which others have read to an unknown place.
+    init(endOfFirstLine: String) {
+        self.init()
+        self.endOfFirstLine = Array(endOfFirstLine.utf8)
     }
 
     /// Whether nothing unfinished lies in it.
@@ -47,6 +55,10 @@ package struct ControlDecoder {
         if let failure { throw failure }
         do {
             while let line = try nextLine() {
+                if let end = endOfFirstLine {
+                    guard line.suffix(end.count).elementsEqual(end) else { continue }
+                    endOfFirstLine = nil
+                }
                 if let message = try take(line) { return message }
             }
             return nil
@@ -63,10 +75,14 @@ package struct ControlDecoder {
             return nil
         }
         try checkLength(to: end)
-        guard end > start, unread[end - 1] == UInt8(ascii: "\r") else { throw .bareLineFeed }
         defer {
             start = end + 1
             searched = start
+        }
+        guard end > start, unread[end - 1] == UInt8(ascii: "\r") else {
+            // The rest of a line whose beginning others have read.
+            if endOfFirstLine != nil { return [] }
+            throw .bareLineFeed
         }
         return unread[start..<end - 1]
     }
