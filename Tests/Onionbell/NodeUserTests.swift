@@ -1,4 +1,5 @@
 import Foundation
+import Node
 import Testing
 
 @testable import Onionbell
@@ -32,6 +33,18 @@ import Testing
         #expect(
             unit.finding?.words.contains("restarted 14 times): onionbell: tor: permission denied") == true)
         #expect(NodeUnit(properties: ["ActiveState": "active", "SubState": "running"]).finding == nil)
+    }
+
+    @Test func whatARestartKeepsIsSaid() {
+        func finding(_ kept: String, _ mode: Settings.Tor.Mode, state: String = "active") -> Finding? {
+            NodeUnit(properties: ["ActiveState": state, "NFileDescriptorStore": kept]).restartFinding(mode)
+        }
+        #expect(finding("9", .instance)?.words.contains("whoever connects meanwhile waits") == true)
+        #expect(finding("9", .own)?.words.contains("With tor.mode: instance tor stays") == true)
+        #expect(finding("9", .own)?.verdict == .pass)
+        #expect(finding("0", .instance)?.verdict == .warn)
+        #expect(finding("", .instance)?.verdict == .warn)
+        #expect(finding("0", .own, state: "inactive") == nil)
     }
 
     /// Tor's socket as Debian has it: for root and the group debian-tor.

@@ -185,6 +185,7 @@ final class Doctor {
             tell(.warn("node", "the node does not run", "systemctl start onionbell; then run this again"))
             return checkPorts()
         }
+        if let finding = unit?.restartFinding(settings.tor.mode) { tell(finding) }
         await askNode()
     }
 

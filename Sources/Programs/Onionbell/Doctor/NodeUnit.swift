@@ -17,7 +17,7 @@ struct NodeUnit {
         guard isSystemdRunning, file == Settings.standardFile,
             let lines = try? await Tool([
                 "systemctl", "show", "onionbell.service", "--property",
-                "LoadState,ActiveState,SubState,NRestarts,User,Group,SupplementaryGroups",
+                "LoadState,ActiveState,SubState,NRestarts,User,Group,SupplementaryGroups,NFileDescriptorStore",
             ]).finish()
         else { return nil }
         var unit = NodeUnit(properties: properties(of: lines))
@@ -55,5 +55,28 @@ struct NodeUnit {
         }
         return .fail(
             "node", "\(words): \(lastError)", "do what that line says; all of them: journalctl -u onionbell")
+    }
+
+    /// What a restart by systemd and a crash leave of the node, as far as its unit has a part in it; `nil`: it doesn't run.
+    func restartFinding(_ mode: Settings.Tor.Mode) -> Finding? {
+        guard properties["ActiveState"] == "active" else { return nil }
+        guard let kept = properties["NFileDescriptorStore"].flatMap({ Int($0) }), kept > 0 else {
+            return .warn(
+                "restart", "systemd keeps no sockets of the node: whoever connects during a crash is refused",
+                "compare the unit with the installed one: systemctl cat onionbell; it needs FileDescriptorStoreMax= and FDSTORE"
+            )
+        }
+        switch mode {
+        case .own:
+            return .pass(
+                "restart",
+                "onionbell restart keeps tor; systemctl restart and a crash end it, and senders fail until it is back. With tor.mode: instance tor stays (RunningForReal.md, Which tor)"
+            )
+        case .instance, .system:
+            return .pass(
+                "restart",
+                "systemd keeps \(kept) descriptors over restarts and crashes: whoever connects meanwhile waits"
+            )
+        }
     }
 }

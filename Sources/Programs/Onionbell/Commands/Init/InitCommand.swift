@@ -60,7 +60,7 @@ struct InitCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "own: the node starts a managed Tor; instance: onionbell-tor.service runs one for it; system: it uses a running tor.",
+            "own: the node starts a managed Tor; instance: onionbell-tor.service runs one for it, which outlives each restart (without this option, where systemd runs the installed units); system: it uses a running tor.",
             valueName: "own|instance|system"))
     var tor: Settings.Tor.Mode?
 
@@ -149,6 +149,7 @@ struct InitCommand: AsyncParsableCommand {
             }
             let written = try await target.write(choices)
             for path in written { printLine("wrote \(path)") }
+            let startsTor = await TorUnit.follow(choices.tor, of: config.config)
             if let relay {
                 printLine(relay.report)
                 printLine(
@@ -157,7 +158,7 @@ struct InitCommand: AsyncParsableCommand {
                       onionbell key import <HiddenServiceDir>/hs_ed25519_secret_key\(config.words)
                     """)
             }
-            tellWhatIsNext(choices)
+            tellWhatIsNext(choices, startsTor: startsTor)
         } catch {
             throw fail(error, status: error.exitStatus)
         }
@@ -166,7 +167,7 @@ struct InitCommand: AsyncParsableCommand {
     private var choices: ConfigurationChoices {
         var choices = ConfigurationChoices()
         choices.stateDirectory = stateDirectory.map(absolute)
-        choices.tor = tor
+        choices.tor = tor ?? (TorUnit.isUsual(for: self) ? .instance : nil)
         choices.torControl = torControl
         choices.network = network
         choices.iosTopic = iosTopic
@@ -189,10 +190,10 @@ struct InitCommand: AsyncParsableCommand {
         return choices
     }
 
-    private func tellWhatIsNext(_ choices: ConfigurationChoices) {
+    private func tellWhatIsNext(_ choices: ConfigurationChoices, startsTor: Bool) {
         let option = config.words
         // Of the package: the unit has the standard configuration, and a user of its own.
-        let isUnits = config.config == Settings.standardFile && access("/run/systemd/system", F_OK) == 0
+        let isUnits = config.config == Settings.standardFile && NodeUnit.isSystemdRunning
         let asRoot = isUnits && geteuid() != 0 ? "sudo " : ""
         let asNode = isUnits && getpwnam("onionbell") != nil ? "sudo -u onionbell " : ""
         if choices.ringsThroughBisq {
@@ -229,12 +230,12 @@ struct InitCommand: AsyncParsableCommand {
         if choices.tor == .system {
             printLine(
                 """
-                First prepare Debian's tor, as RunningForReal.md says under "Another tor":
+                First prepare Debian's tor, as RunningForReal.md says under "Which tor":
                   adduser onionbell debian-tor
                   then the directory /run/onionbell, by which tor reaches the node
                 """)
         }
-        let units = choices.tor == .instance ? "onionbell-tor onionbell" : "onionbell"
+        let units = choices.tor == .instance && !startsTor ? "onionbell-tor onionbell" : "onionbell"
         printLine(
             isUnits ? "Next: \(asRoot)systemctl enable --now \(units)" : "Next: onionbell run\(option)")
         printLine("A minute later: \(asRoot)onionbell doctor\(option)")
