@@ -15,11 +15,11 @@ package final class Handover: Sendable {
     private static let most = 256
     private static let variables = ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"]
 
-    /// Who is to have what is handed on.
+    /// The program that gets what is handed on.
     package enum Successor: Equatable, Sendable {
-        /// The program that this process becomes.
+        /// One that this process becomes.
         case thisProcess
-        /// The one that a service manager starts, by its store.
+        /// One that a service manager starts, by its store.
         case anotherProcess
     }
 

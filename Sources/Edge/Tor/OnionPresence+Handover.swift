@@ -98,7 +98,7 @@ extension OnionPresence {
 /// The service over a true restart, or a crash: the store of the service manager keeps the connection, and a note that is
 /// true at each moment.
 extension OnionPresence {
-    /// What lies in the store.
+    /// The files that lie in the store beside the connection.
     struct Stored {
         let note: MemoryFile
     }

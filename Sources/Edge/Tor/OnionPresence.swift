@@ -52,7 +52,7 @@ package final class OnionPresence {
     var circuits = CircuitBook()
     /// The time at which tor was last made to forget the own descriptor; `nil`: it never was.
     var forgotAt: ContinuousClock.Instant?
-    /// What the store of the service manager keeps of the attachment; `nil`: nothing.
+    /// The part of the attachment that the service manager's store keeps; `nil`: none.
     var stored: Stored?
     private var lossWaiter: UnsafeContinuation<Loss, Never>?
 

@@ -57,7 +57,7 @@ struct NodeUnit {
             "node", "\(words): \(lastError)", "do what that line says; all of them: journalctl -u onionbell")
     }
 
-    /// What a restart by systemd and a crash leave of the node, as far as its unit has a part in it; `nil`: it doesn't run.
+    /// Returns the finding on what a restart by systemd and a crash leave of the node; `nil`: it doesn't run.
     func restartFinding(_ mode: Settings.Tor.Mode) -> Finding? {
         guard properties["ActiveState"] == "active" else { return nil }
         guard let kept = properties["NFileDescriptorStore"].flatMap({ Int($0) }), kept > 0 else {

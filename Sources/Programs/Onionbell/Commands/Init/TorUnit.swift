@@ -15,7 +15,7 @@ enum TorUnit {
             && places.contains { access("\($0)/systemd/system/\(name)", F_OK) == 0 }
     }
 
-    /// Lets it start with the node, or no more, as the settings that were written have it.
+    /// Lets the unit start with the node, or no more, as the settings that were written have it.
     ///
     /// - Returns: Whether it starts with the node.
     @EventLoop
