@@ -90,11 +90,16 @@ package struct SocketAddress: Sendable {
 
     /// Whether a socket is bound to this address.
     func isBound(by descriptor: CInt) -> Bool {
-        guard let bound = SocketAddress(boundBy: descriptor), family == bound.family else { return false }
+        SocketAddress(boundBy: descriptor).map { isSamePlace(as: $0) } ?? false
+    }
+
+    /// Whether both are one place. A port that is not chosen yet is none.
+    func isSamePlace(as other: SocketAddress) -> Bool {
+        guard family == other.family else { return false }
         guard family == AF_UNIX else {
-            return networkAddress == bound.networkAddress && bound.port == port && port != 0
+            return networkAddress == other.networkAddress && port == other.port && port != 0
         }
-        return bound.unixPath == unixPath
+        return unixPath == other.unixPath
     }
 
     private init?(boundBy descriptor: CInt) {

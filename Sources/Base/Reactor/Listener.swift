@@ -17,6 +17,13 @@ package final class Listener {
     private let pause = Timer()
     private var isPaused = false
     private let acceptsPerTurn: Int
+    /// Whether what is accepted now was there before this listener.
+    private var findsWaiting = false
+
+    /// The places at which this process listens.
+    package private(set) static var places: [Endpoint] = []
+    /// Connections that this process found waiting at sockets that were handed over to it.
+    package private(set) static var foundWaiting = 0
 
     /// Opens a listening socket.
     ///
@@ -28,23 +35,12 @@ package final class Listener {
     package init(
         on endpoint: Endpoint, acceptsPerTurn: Int = 64, accept: @escaping @EventLoop (Stream) -> Void
     ) throws(SystemError) {
-        var address: SocketAddress
-        switch endpoint {
-        case .host(let host, let port):
-            let numeric = host == "localhost" ? "127.0.0.1" : host
-            guard let found = Resolver.numericAddress(numeric, port: port) else {
-                throw SystemError("listen on \(endpoint)", code: EADDRNOTAVAIL)
-            }
-            address = found
-        case .unix(let path):
-            guard let made = SocketAddress(unixPath: path) else {
-                throw SystemError("listen on \(endpoint)", code: ENAMETOOLONG)
-            }
-            address = made
-        }
+        var address = try Listener.address(of: endpoint)
         let descriptor: Descriptor
         if let inherited = Handover.shared.takeListener(at: address) {
             descriptor = inherited
+            var waiting = pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0)
+            findsWaiting = poll(&waiting, 1, 0) == 1
         } else {
             descriptor = try Listener.open(endpoint, &address)
         }
@@ -64,22 +60,32 @@ package final class Listener {
         event.add()
         pause.action = { [unowned self] in event?.add() }
         Handover.shared.store(listener: self.descriptor.number)
+        Listener.places.append(self.endpoint)
+    }
+
+    /// Returns the address of a place; throws for a name, and for a path that is too long.
+    static func address(of endpoint: Endpoint) throws(SystemError) -> SocketAddress {
+        switch endpoint {
+        case .host(let host, let port):
+            let numeric = host == "localhost" ? "127.0.0.1" : host
+            guard let found = Resolver.numericAddress(numeric, port: port) else {
+                throw SystemError("listen on \(endpoint)", code: EADDRNOTAVAIL)
+            }
+            return found
+        case .unix(let path):
+            guard let made = SocketAddress(unixPath: path) else {
+                throw SystemError("listen on \(endpoint)", code: ENAMETOOLONG)
+            }
+            return made
+        }
     }
 
     private static func open(
         _ endpoint: Endpoint, _ address: inout SocketAddress
     ) throws(SystemError) -> Descriptor {
         if case .unix(let path) = endpoint, !isListening(&address) { unlink(path) }
-        let descriptor = try Descriptor.socket(family: address.family, for: "listen on \(endpoint)")
-        var on: CInt = 1
-        guard
-            setsockopt(
-                descriptor.number, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<CInt>.size)) == 0,
-            address.withPointer({ bind(descriptor.number, $0, $1) }) == 0,
-            listen(descriptor.number, 1024) == 0
-        else {
-            throw SystemError("listen on \(endpoint)")
-        }
+        let descriptor = try bound(to: endpoint, &address)
+        guard listen(descriptor.number, 1024) == 0 else { throw SystemError("listen on \(endpoint)") }
         if case .unix(let path) = endpoint {
             guard chmod(path, 0o600) == 0 else { throw SystemError("listen on \(endpoint)") }
         }
@@ -99,6 +105,7 @@ package final class Listener {
         event.remove()
         event = nil
         pause.stop()
+        if let index = Listener.places.firstIndex(of: endpoint) { Listener.places.remove(at: index) }
         if Handover.shared.isHandingOn, let copy = Descriptor(copying: descriptor.number) {
             return Handover.shared.keep(listener: copy)
         }
@@ -120,6 +127,7 @@ package final class Listener {
         for _ in 0..<acceptsPerTurn {
             let accepted = onionbell_accept(descriptor.number)
             if accepted >= 0 {
+                if findsWaiting { Listener.foundWaiting += 1 }
                 accept(Stream(Descriptor(owning: accepted)))
                 guard event != nil, !isPaused else { return }
                 continue
@@ -130,12 +138,29 @@ package final class Listener {
                 pause.start(after: .seconds(1))
                 return
             case ECONNABORTED, EINTR: continue
-            default: return  // EAGAIN: all accepted
+            default:  // EAGAIN: all accepted
+                findsWaiting = false
+                return
             }
         }
     }
 
-    private static func isListening(_ address: inout SocketAddress) -> Bool {
+    /// Makes a socket that is bound, and does not listen yet.
+    static func bound(to endpoint: Endpoint, _ address: inout SocketAddress) throws(SystemError) -> Descriptor
+    {
+        let descriptor = try Descriptor.socket(family: address.family, for: "listen on \(endpoint)")
+        var on: CInt = 1
+        guard
+            setsockopt(
+                descriptor.number, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<CInt>.size)) == 0,
+            address.withPointer({ bind(descriptor.number, $0, $1) }) == 0
+        else {
+            throw SystemError("listen on \(endpoint)")
+        }
+        return descriptor
+    }
+
+    static func isListening(_ address: inout SocketAddress) -> Bool {
         guard let probe = try? Descriptor.socket(family: address.family, for: "probe") else { return false }
         return address.withPointer { connect(probe.number, $0, $1) } == 0
     }
