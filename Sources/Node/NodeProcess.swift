@@ -1,3 +1,4 @@
+import Clocks
 import Glibc
 import Logging
 import Processes
@@ -18,13 +19,24 @@ package enum NodeProcess {
         signal(SIGPIPE, SIG_IGN)
         umask(0o077)
         ThisProcess.disableCoreDumps()
-        guard let working = Successor.takeWorkingSettings() else {
-            return await Attempt(successor, text: nil, fault: nil, canGoBack: false).run().exitStatus
+        let word = Successor.takeWord()
+        let kept = KeptSettings(for: configuration, environment: successor.environment)
+        if word == nil, let kept, kept.hasCrashed {
+            return await Attempt(successor, since: nil, text: kept.text, fault: crash, canGoBack: false)
+                .run().exitStatus
         }
-        let end = await Attempt(successor, text: nil, fault: nil, canGoBack: true).run()
-        guard let fault = end.failedStart else { return end.exitStatus }
-        return await Attempt(successor, text: working, fault: fault, canGoBack: false).run().exitStatus
+        kept?.begin()
+        let before = word?.text ?? kept?.text
+        let end = await Attempt(
+            successor, since: word?.since, text: nil, fault: nil, canGoBack: before != nil
+        ).run()
+        kept?.end()
+        guard let fault = end.failedStart, let before else { return end.exitStatus }
+        return await Attempt(successor, since: word?.since, text: before, fault: fault, canGoBack: false)
+            .run().exitStatus
     }
+
+    private static let crash = "the last start with them came to no end"
 }
 
 /// How an attempt to run the node ended.
@@ -37,14 +49,19 @@ private struct NodeEnd {
 /// One attempt to run the node, with the settings of its file or with others.
 private struct Attempt {
     let successor: Successor
+    /// The time at which the node before this one took nothing more; `nil`: this is no restart in place.
+    let since: MonotonicTime?
     /// The text of the settings in place of that of the file.
     let text: String?
     /// The reason why it is not that of the file.
     let fault: String?
     let canGoBack: Bool
 
-    init(_ successor: Successor, text: String?, fault: String?, canGoBack: Bool) {
-        (self.successor, self.text, self.fault, self.canGoBack) = (successor, text, fault, canGoBack)
+    init(
+        _ successor: Successor, since: MonotonicTime?, text: String?, fault: String?, canGoBack: Bool
+    ) {
+        (self.successor, self.since, self.text) = (successor, since, text)
+        (self.fault, self.canGoBack) = (fault, canGoBack)
     }
 
     private var configuration: String { successor.configuration }
@@ -170,7 +187,7 @@ private struct Attempt {
         let start = try NodeStart(settings, host: host, log: log)
         let life = NodeLife(start, service, log, lines) { [successor] in
             output.flush()
-            return successor.become(after: text)
+            return successor.become(after: Successor.Word(text: text, since: $0))
         }
         let node: RelayNode
         do {
@@ -184,6 +201,8 @@ private struct Attempt {
         let unused = Handover.shared.closeRest()
         if unused > 0 { log.notice("restart.descriptors_unused", metadata: ["count": "\(unused)"]) }
         log.notice("node.started")
+        if let since { node.tellRestart(since: since) }
+        keep(text, in: settings.stateDirectory, log)
         // Nowhere else: whoever has the link owns the node.
         if isatty(STDOUT_FILENO) == 1 { node.console?.tellLink { output.write("console: \($0)\n") } }
         let memory = SpareMemory()
@@ -191,6 +210,16 @@ private struct Attempt {
         service.ready { await node.store.dispatcher.waitForOutbox() }
         defer { memory.stop() }
         try await life.end()
+    }
+
+    @EventLoop
+    private func keep(_ text: String, in stateDirectory: String, _ log: Logger) {
+        Task { [isOfFile = fault == nil] in
+            guard let error = await KeptSettings.keep(text, isOfFile: isOfFile, in: stateDirectory) else {
+                return
+            }
+            log.warning("settings.not_kept", metadata: ["reason": "\(error)"])
+        }
     }
 }
 
@@ -204,9 +233,10 @@ private final class NodeLife {
     private let service: ServiceManager
     private let log: Logger
     private let lines: LineSink
-    /// Becomes the successor at a restart in place; returns only if that is impossible.
-    private let become: @EventLoop () -> SystemError
+    /// Becomes the successor at a restart in place, which began at that time; returns only if that is impossible.
+    private let become: @EventLoop (MonotonicTime) -> SystemError
     private var isRestarting = false
+    private var since: MonotonicTime = 0
     private var signals: [SignalSource] = []
     private var hasEnded = false
     private var whenEnded: CheckedContinuation<Void, Never>?
@@ -217,7 +247,7 @@ private final class NodeLife {
 
     init(
         _ start: NodeStart, _ service: ServiceManager, _ log: Logger, _ lines: LineSink,
-        become: @escaping @EventLoop () -> SystemError
+        become: @escaping @EventLoop (MonotonicTime) -> SystemError
     ) {
         self.become = become
         self.start = start
@@ -251,6 +281,7 @@ private final class NodeLife {
 
     private func begin() {
         isStopping = true
+        since = EventLoop.awake
         if isRestarting {
             log.notice("node.restarting")
             service.restarting()
@@ -274,7 +305,7 @@ private final class NodeLife {
     /// Becomes the successor. Where that is impossible, the node ends, and whoever started it starts it again.
     private func succeed() {
         lines.flush()
-        log.error("restart.failed", metadata: ["reason": "\(become())"])
+        log.error("restart.failed", metadata: ["reason": "\(become(since))"])
     }
 
     func end() async throws(NodeError) {

@@ -1,3 +1,4 @@
+import Clocks
 import Doors
 import Gateways
 import Logging
@@ -38,6 +39,8 @@ final class RelayNode {
     var settingsNews = SettingsNews()
     /// Readings of changed settings.
     let rereads = InOrder()
+    /// The restart in place that this node came by, with the time for which nobody was served; `nil`: it came otherwise.
+    private(set) var unserved: Duration?
     /// Keys that were taken over since the start.
     var takenBefore: Set<String> = []
 
@@ -90,6 +93,19 @@ final class RelayNode {
         disk.start()
         proofs.start()
         history.start { [unowned self] in checks }
+    }
+
+    /// Tells what the restart in place was like by which this node came.
+    ///
+    /// - Parameter since: the time at which the node before this one took nothing more.
+    func tellRestart(since: MonotonicTime) {
+        let unserved = max(.zero, EventLoop.awake - since)
+        self.unserved = unserved
+        log.notice(
+            "restart.done",
+            metadata: [
+                "milliseconds": "\(unserved.milliseconds)", "waited": "\(Listener.foundWaiting)",
+            ])
     }
 
     /// Takes over nothing more.

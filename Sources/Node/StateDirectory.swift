@@ -67,7 +67,7 @@ package struct StateDirectory: ~Copyable {
     package static let names = [
         "console-owner", "digest-key", "history", "lock", "onion-key", "outbox.sqlite", "outbox.sqlite.saved",
         "outbox.sqlite-run", "outbox.sqlite-shm", "outbox.sqlite-wal", "peers",
-        "sockets", "status-key", "tor", "vapid-key",
+        "settings-that-ran", "settings-written", "sockets", "status-key", "tor", "vapid-key",
     ]
 
     package static func onionKey(in path: String) -> String { path + "/onion-key" }

@@ -44,9 +44,11 @@ final class LoopbackStage {
 
     /// Returns when the node has started.
     ///
-    /// - Parameter environment: `KEY=value` each; `nil`: this process' own.
-    func start(environment: [String]? = nil) async throws {
-        node = try LabNode(nodeProgram, configuration: configuration, environment: environment)
+    /// - Parameters:
+    ///   - program: the node's, where it is not the one that was built.
+    ///   - environment: `KEY=value` each; `nil`: this process' own.
+    func start(program: String = nodeProgram, environment: [String]? = nil) async throws {
+        node = try LabNode(program, configuration: configuration, environment: environment)
         await node.wait { $0.exit != nil || $0.lines.contains { $0.contains("node.started") } }
         let (exit, lines) = (node.exit, node.lines)
         #expect(exit == nil, "\(lines)")

@@ -10,6 +10,17 @@ import Testing
         #expect(StartOptions(["--version"]) == .version)
     }
 
+    @Test func aCheckNamesTheSettingsAndWhatTheNodeHas() {
+        let check = ["--check-start", "--config", "a"]
+        #expect(StartOptions(check) == .check(configuration: "a", serving: []))
+        #expect(StartOptions(check + ["--serving"]) == .check(configuration: "a", serving: []))
+        #expect(
+            StartOptions(check + ["--serving", "127.0.0.1:1", "unix:/b"])
+                == .check(configuration: "a", serving: ["127.0.0.1:1", "unix:/b"]))
+        #expect(StartOptions(check + ["--other", "b"]) == .wrong("unknown option --other"))
+        #expect(StartOptions(["--check-start"]) == .wrong("unknown option --check-start"))
+    }
+
     @Test(arguments: [
         (["--config"], "--config needs the name of a file"),
         (["--config", ""], "--config needs the name of a file"),

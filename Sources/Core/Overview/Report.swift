@@ -241,6 +241,19 @@ package struct Report: Equatable, Sendable {
     package var timeline = Timeline()
     package var checks: [Check] = []
 
+    /// A restart in place by which the node came.
+    package struct Restart: Equatable, Sendable {
+        /// The time for which nothing was taken: whoever connected waited.
+        package let unserved: Duration
+        /// Connections that had waited until the node took them.
+        package let waited: Int
+
+        package init(unserved: Duration, waited: Int) { (self.unserved, self.waited) = (unserved, waited) }
+    }
+
+    /// The last restart in place; `nil`: the node came to run otherwise.
+    package var restart: Restart?
+
     package init() {}
 
     /// Returns the age of a moment on the monotonic clock.

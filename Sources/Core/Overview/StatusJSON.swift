@@ -16,6 +16,9 @@ package enum StatusJSON {
             "version": .string(report.version),
             "time": seconds(report.now.milliseconds),
             "uptime": age(report.uptime),
+            "restart": report.restart.map {
+                .object(["unserved": age($0.unserved), "waited": count($0.waited)])
+            } ?? .null,
             "status": .string(report.verdict.level.rawValue),
             "checks": .array(report.checks.map(check)),
             "restart_due": .array(

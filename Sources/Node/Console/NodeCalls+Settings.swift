@@ -180,7 +180,7 @@ extension NodeCalls {
     // MARK: Taking over
 
     private func putSettings(_ asked: LongBody) async throws(CallRefusal) -> HTTPResponse {
-        let file = node.host.settingsFile
+        let (file, stateDirectory) = (node.host.settingsFile, node.settings.stateDirectory)
         let (text, version) = try await keep { () throws(CallRefusal) in
             let body = try asked.read()
             return (try body.text("text"), try body.text("version"))
@@ -204,6 +204,7 @@ extension NodeCalls {
                     .conflict, "changed_meanwhile", "somebody else has changed the settings meanwhile")
             }
             do throws(SystemError) {
+                try KeptSettings.willWrite(text, in: stateDirectory)
                 try SettingsStore.write(text, to: file)
             } catch {
                 throw CallRefusal(.unavailable, "unreadable", "\(error)")

@@ -22,6 +22,8 @@ final class NodeCalls: HTTPDoor {
     let longJobs = JobQueue(named: "keep")
     var keeping = 0
     var isReaching = false
+    /// The question whether the node would start again, as long as it is asked.
+    var startCheck: Task<String?, Never>?
     /// Calls that are not answered yet.
     private var running = 0
 
@@ -185,6 +187,10 @@ extension NodeCalls {
             "version": .text, "time": .number, "status": .level, "checks": .open("array"),
             "restart_due": .list(.text).said(
                 "Keys that were changed since the start, and are used after the next one."),
+            "restart?": .nullable([
+                "unserved": .open("number").said("Seconds for which nothing was taken."),
+                "waited": .number.said("Connections that had waited until the node took them."),
+            ]).said("The restart in place by which the node came; null: it came otherwise."),
             "onion": .open("object"), "outbox": .open("object"), "endpoints": .open("array"),
             "gateways": .open("array"),
         ]))

@@ -4,6 +4,8 @@ import Reactor
 import Relay
 
 extension BitwardenDoor: ConfiguredDoor {
+    nonisolated static var listenKey: String { "doors.bitwarden.listen" }
+
     nonisolated static func places(in settings: Node.Settings) -> [DoorPlace] {
         settings.bitwarden.place.listen
     }

@@ -9,6 +9,9 @@ import Tor
 
 /// A door over HTTP for other senders than Bisq's, as the settings place it.
 protocol ConfiguredDoor: Sendable {
+    /// The key of the places.
+    static var listenKey: String { get }
+
     /// Returns the places at which the settings want the door; empty: it is off, or has no place over HTTP.
     static func places(in settings: Settings) -> [DoorPlace]
 

@@ -3,6 +3,8 @@ import Doors
 import Reactor
 
 extension GorushDoor: ConfiguredDoor {
+    nonisolated static var listenKey: String { "doors.gorush.listen" }
+
     nonisolated static func places(in settings: Node.Settings) -> [DoorPlace] {
         settings.gorush.place.listen
     }

@@ -8,6 +8,8 @@ import Relay
 
 /// Notifications that come by the gateway of mailboxes lie at this node until they are fetched at their door.
 extension MailboxDoor: ConfiguredDoor {
+    nonisolated static var listenKey: String { "doors.mailbox.listen" }
+
     nonisolated static func places(in settings: Node.Settings) -> [DoorPlace] {
         settings.doors.mailbox.listen
     }

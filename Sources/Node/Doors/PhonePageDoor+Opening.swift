@@ -2,6 +2,8 @@ import Doors
 import Reactor
 
 extension PhonePageDoor: ConfiguredDoor {
+    nonisolated static var listenKey: String { "doors.phone_page.listen" }
+
     nonisolated static func places(in settings: Settings) -> [DoorPlace] {
         settings.doors.phonePage.door.listen
     }

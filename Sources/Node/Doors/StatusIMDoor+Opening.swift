@@ -7,6 +7,8 @@ import Reactor
 import Tor
 
 extension StatusIMDoor: ConfiguredDoor {
+    nonisolated static var listenKey: String { "doors.status.listen" }
+
     nonisolated static func places(in settings: Settings) -> [DoorPlace] { settings.statusIM.server.listen }
 
     /// Opens the server for Status' clients: over HTTP, over a stream, or over both.

@@ -2,6 +2,8 @@ import Doors
 import Reactor
 
 extension WebPushDoor: ConfiguredDoor {
+    nonisolated static var listenKey: String { "doors.web_push.listen" }
+
     nonisolated static func places(in settings: Settings) -> [DoorPlace] {
         settings.doors.webPush.door.listen
     }

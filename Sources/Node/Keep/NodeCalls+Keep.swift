@@ -179,7 +179,13 @@ extension NodeCalls {
 
     /// Restarts the node in place, after the answer, if its successor says that it can start.
     private func restart() async throws(CallRefusal) -> HTTPResponse {
-        if let fault = await StartCheck.fault(of: node.host.settingsFile) {
+        // Two who ask at a time ask for the same.
+        let check =
+            startCheck ?? Task { [file = node.host.settingsFile] in await StartCheck.fault(of: file) }
+        startCheck = check
+        let fault = await check.value
+        startCheck = nil
+        if let fault {
             throw CallRefusal(
                 .conflict, "start_refused", "the node goes on, since it would not start again: \(fault)")
         }

@@ -38,6 +38,7 @@ extension RelayNode {
         report.monotonicNow = EventLoop.now
         report.begun = begun
         report.awake = EventLoop.awake
+        report.restart = unserved.map { .init(unserved: $0, waited: Listener.foundWaiting) }
         report.settings = settingsNews
         report.settings.startFault = host.settingsFault
         report.settings.note(.peers, refused: invitations.fault)

@@ -1,3 +1,4 @@
+import Clocks
 import Logging
 import Processes
 import Reactor
@@ -5,28 +6,45 @@ import Reactor
 /// The program that this process becomes at a restart in place: the one that lies where this one was started from, with the
 /// same options and environment. It has the same process id, and is handed what must not break.
 struct Successor: Sendable {
-    /// The name under which the text of the settings with which this node works is handed on.
-    private static let settingsName = "settings"
-    private static let longestSettings = 1 << 20
+    /// What the node before this one says to its successor, in memory.
+    struct Word: Sendable {
+        /// The text of the settings with which it worked.
+        let text: String
+        /// The time at which it began to take nothing more, by the clock that stands while the machine sleeps.
+        let since: MonotonicTime
+
+        var bytes: [UInt8] { Array("\(since.nanoseconds)\n\(text)".utf8) }
+
+        init(text: String, since: MonotonicTime) { (self.text, self.since) = (text, since) }
+
+        init?(_ bytes: [UInt8]) {
+            let parts = bytes.split(
+                separator: UInt8(ascii: "\n"), maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2, let since = Int64(String(decoding: parts[0], as: UTF8.self)), since >= 0
+            else { return nil }
+            self.init(
+                text: String(decoding: parts[1], as: UTF8.self), since: MonotonicTime(nanoseconds: since))
+        }
+    }
+
+    private static let wordName = "settings"
+    private static let longestWord = 1 << 20
 
     let configuration: String
     /// The environment that this program was given: a service manager's variables are the successor's too.
     let environment: [String: String]
 
-    /// Takes the text of the settings with which the node before this one worked; `nil`: this is no restart in place.
-    static func takeWorkingSettings() -> String? {
-        Handover.shared.takeBytes(settingsName, limit: longestSettings).map {
-            String(decoding: $0, as: UTF8.self)
-        }
+    /// Takes the word of the node before this one; `nil`: this is no restart in place.
+    static func takeWord() -> Word? {
+        Handover.shared.takeBytes(wordName, limit: longestWord).flatMap(Word.init)
     }
 
     /// Becomes the successor.
     ///
-    /// - Parameter text: The text of the settings with which this node works.
     /// - Returns: Only if that is impossible, with the reason.
     @EventLoop
-    func become(after text: String) -> SystemError {
-        Handover.shared.keep(Successor.settingsName, Array(text.utf8))
+    func become(after word: Word) -> SystemError {
+        Handover.shared.keep(Successor.wordName, word.bytes)
         return Handover.shared.become(
             ProgramBeside("onionbelld").path, arguments: ["--config", configuration], environment: environment
         )

@@ -12,8 +12,8 @@ enum Onionbelld {
         Usage: onionbelld [--config FILE]
 
           --config FILE  the configuration file; without it \(Settings.standardFile)
-          --check-start --config FILE
-                         say whether a start would succeed, and start nothing
+          --check-start --config FILE [--serving PLACE ...]
+                         say whether a start would succeed, and start nothing; the places are those of a node that runs
           --version      print the version, the commit and the libraries
           --help         print this
 
@@ -29,7 +29,8 @@ enum Onionbelld {
         ThisProcess.shareHeap()
         switch StartOptions(Array(CommandLine.arguments.dropFirst())) {
         case .run(let configuration): exit(await NodeProcess.run(configuration: configuration))
-        case .check(let configuration): exit(await StartCheck.run(configuration: configuration))
+        case .check(let configuration, let serving):
+            exit(await StartCheck.run(configuration: configuration, serving: serving))
         case .help: printLine(help)
         case .version: printLine(VersionText.text)
         case .wrong(let sentence):

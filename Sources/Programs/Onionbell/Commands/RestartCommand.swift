@@ -38,12 +38,24 @@ struct RestartCommand: AsyncParsableCommand {
                     }) {
                         throw fail(plainText(fault["state"]?.string ?? ""), status: 1)
                     }
-                    return printLine("restarted in place in \((waited * 10).rounded() / 10) s")
+                    return printLine(sentence(of: state["restart"]))
                 }
             }
             try await Task.sleep(for: .milliseconds(100))
         }
         throw fail("the node does not answer yet: see its log", status: 3)
+    }
+
+    private func sentence(of restart: JSON?) -> String {
+        guard let restart, let unserved = seconds(restart["unserved"]),
+            case .integer(let waited)? = restart["waited"]
+        else { return "started anew, and not in place: the node's log says why" }
+        let time = "restarted in place in \((unserved * 10).rounded() / 10) s"
+        return switch waited {
+        case 0: "\(time); nobody had to wait"
+        case 1: "\(time); one connection waited"
+        case _: "\(time); \(waited) connections waited"
+        }
     }
 
     private func seconds(_ value: JSON?) -> Double? {

@@ -1,0 +1,29 @@
+import Reactor
+
+extension Settings {
+    /// The places at which the settings have the node listen, with their keys. Those that it chooses itself, in the state
+    /// directory, are not among them.
+    var listeners: [(key: String, endpoint: Endpoint)] {
+        var listeners: [(key: String, endpoint: Endpoint)] = [("management.listen", managementListen)]
+        let tor = [("onion.peer_listen", onion.peerListen), ("onion.http_listen", onion.httpListen)]
+        for case (let key, let endpoint?) in tor { listeners.append((key, endpoint)) }
+        for place in console.listen {
+            switch place {
+            case .local(let endpoint), .https(let endpoint): listeners.append(("console.listen", endpoint))
+            case .onion: break
+            }
+        }
+        if let proxied = console.proxied { listeners.append(("console.proxied.listen", proxied.listen)) }
+        if let widgets = console.widgets { listeners.append(("console.widgets.listen", widgets.listen)) }
+        let doors = ConfiguredDoors.all.map { ($0.listenKey, $0.places(in: self)) }
+        for (key, places) in doors + [("doors.status.stream", statusIM.streamPlaces)] {
+            for place in places {
+                switch place {
+                case .plain(let endpoint), .https(let endpoint): listeners.append((key, endpoint))
+                case .onion: break
+                }
+            }
+        }
+        return listeners
+    }
+}
