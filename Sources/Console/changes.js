@@ -33,26 +33,44 @@ export async function restart(place, show) {
         }
         place.replaceChildren(element("p", { class: "state" },
             element("span", { class: "pulse", "aria-hidden": "true" }), words("restart_waiting")));
-        const isBack = await hasReturned();
+        const back = await returned();
         state.isRestarting = false;
-        if (isBack) return show();
+        if (back) {
+            state.restarted = back;
+            return show();
+        }
         place.replaceChildren(element("p", { class: "fault", role: "alert" }, words("restart_lost")));
     }, { class: "primary" });
     place.append(element("p", {}, words("restart_text")), act);
 }
 
-/** A node that has run for a shorter time than this page has waited. */
-async function hasReturned() {
+/** What the last restart was like, said once: null where there was none, or nobody may know. */
+export function lastRestart() {
+    const { words, restarted } = state;
+    state.restarted = null;
+    const fault = restarted?.checks?.find(({ name, level }) => name === "settings" && level === "failing");
+    if (fault) {
+        return element("div", { class: "fault", role: "alert", id: "restarted" }, element("p", {}, words("restart_back")),
+            element("p", { lang: "en" }, fault.state));
+    }
+    if (!restarted?.restart) return null;
+    const { unserved, waited } = restarted.restart;
+    return element("p", { class: "state is-good", role: "status", id: "restarted" },
+        words("restart_done", { seconds: unserved.toFixed(1), waited }));
+}
+
+/** Returns the state of a node that has run for a shorter time than this page has waited; null: none has come. */
+async function returned() {
     const asked = Date.now();
     while (Date.now() < asked + patience) {
         await new Promise((resolve) => setTimeout(resolve, 1000));
         try {
-            const { uptime } = await call("GET", "state");
-            if (uptime * 1000 < Date.now() - asked) return true;
+            const now = await call("GET", "state");
+            if (now.uptime * 1000 < Date.now() - asked) return now;
         } catch (error) {
             if (!(error instanceof Refused)) throw error;
-            if (error.status === 401) return true;
+            if (error.status === 401) return {};
         }
     }
-    return false;
+    return null;
 }

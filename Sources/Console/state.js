@@ -30,6 +30,8 @@ export const state = {
     hasEntered: null,
     /** Whether the node was asked to restart: its silence is awaited. */
     isRestarting: false,
+    /** The node's state right after the restart that this page asked for; null: nothing is to be said of it. */
+    restarted: null,
     /** The node's state; null: not known. */
     node: null,
     /** The pairing token of the phone that was added last, to ring it with a text that it can open. Never kept. */

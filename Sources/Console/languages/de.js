@@ -71,6 +71,8 @@ export default {
     restart_action: "Jetzt neu starten",
     restart_waiting: "Der Knoten startet neu…",
     restart_lost: "Der Knoten antwortet hier noch nicht. Nennen seine Einstellungen einen anderen Ort für die Konsole, öffnen Sie den.",
+    restart_done: "Neu gestartet. {seconds} s lang wurde nichts angenommen; wartende Verbindungen: {waited}.",
+    restart_back: "Der Knoten konnte mit den neuen Einstellungen nicht starten und läuft mit den vorigen. Berichtigen Sie sie, dann starten Sie noch einmal neu.",
     restart_due: "Ein Neustart steht aus. Bis dahin gilt das nicht: {keys}",
     restart_due_where: "Zu den Einstellungen",
     no_answer_since: "Keine Antwort seit {time}",

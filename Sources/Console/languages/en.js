@@ -71,6 +71,8 @@ export default {
     restart_action: "Restart now",
     restart_waiting: "The node restarts…",
     restart_lost: "The node does not answer here yet. If its settings name another place for the console, open that one.",
+    restart_done: "Restarted in place. Nothing was taken for {seconds} s; connections that waited: {waited}.",
+    restart_back: "The node could not start with the new settings and runs with those from before. Correct them, then restart again.",
     restart_due: "A restart is due. Until then this does not hold: {keys}",
     restart_due_where: "To the settings",
     no_answer_since: "No answer since {time}",

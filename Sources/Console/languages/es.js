@@ -71,6 +71,8 @@ export default {
     restart_action: "Reiniciar ahora",
     restart_waiting: "El nodo se reinicia…",
     restart_lost: "El nodo aún no responde aquí. Si sus ajustes ponen la consola en otro sitio, abra ese.",
+    restart_done: "Reiniciado en marcha. Durante {seconds} s no se aceptó nada; conexiones que esperaron: {waited}.",
+    restart_back: "El nodo no pudo arrancar con los ajustes nuevos y funciona con los anteriores. Corríjalos y reinicie otra vez.",
     restart_due: "Falta reiniciar. Hasta entonces esto no vale: {keys}",
     restart_due_where: "A los ajustes",
     no_answer_since: "Sin respuesta desde las {time}",

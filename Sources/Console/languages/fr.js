@@ -71,6 +71,8 @@ export default {
     restart_action: "Redémarrer maintenant",
     restart_waiting: "Le nœud redémarre…",
     restart_lost: "Le nœud ne répond pas encore ici. Si ses réglages placent la console ailleurs, ouvrez cet endroit.",
+    restart_done: "Redémarré sur place. Rien n’a été pris pendant {seconds} s ; connexions qui ont attendu : {waited}.",
+    restart_back: "Le nœud n’a pas pu démarrer avec les nouveaux réglages et marche avec les précédents. Corrigez-les, puis redémarrez.",
     restart_due: "Un redémarrage est nécessaire. D’ici là, ceci ne s’applique pas : {keys}",
     restart_due_where: "Vers les réglages",
     no_answer_since: "Pas de réponse depuis {time}",

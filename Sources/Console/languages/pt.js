@@ -71,6 +71,8 @@ export default {
     restart_action: "Reiniciar agora",
     restart_waiting: "O nó reinicia…",
     restart_lost: "O nó ainda não responde aqui. Se as definições põem a consola noutro sítio, abra esse.",
+    restart_done: "Reiniciado no lugar. Durante {seconds} s nada foi aceite; ligações que esperaram: {waited}.",
+    restart_back: "O nó não conseguiu arrancar com as novas definições e funciona com as anteriores. Corrija-as e reinicie outra vez.",
     restart_due: "Falta reiniciar. Até lá isto não vale: {keys}",
     restart_due_where: "Para as definições",
     no_answer_since: "Sem resposta desde {time}",

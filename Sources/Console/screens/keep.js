@@ -2,13 +2,16 @@
 
 import { call, callForFile, differ, Refused, told } from "../calls.js";
 import { ask, button, element, fact, field, form, say } from "../dom.js";
-import { differenceOf, restart } from "../changes.js";
+import { differenceOf, lastRestart, restart } from "../changes.js";
 import { state } from "../state.js";
 
 export async function keepScreen({ show }) {
     const { words } = state;
     const { made, undone } = await call("GET", "backup");
-    return { title: words("keep_title"), nodes: [undone ? cameToNothing(undone) : null, copying(made, show), moving(show)].filter(Boolean) };
+    return {
+        title: words("keep_title"),
+        nodes: [lastRestart(), undone ? cameToNothing(undone) : null, copying(made, show), moving(show)].filter(Boolean),
+    };
 }
 
 /** The reason is in the node's own words. */

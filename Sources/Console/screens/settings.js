@@ -1,7 +1,7 @@
 /* The settings: the dozen that matter as fields, all of them as text; checked, and shown as a difference, before they are taken. */
 
 import { call, Refused, told } from "../calls.js";
-import { differenceOf, restart } from "../changes.js";
+import { differenceOf, lastRestart, restart } from "../changes.js";
 import { button, element, field, form, icon } from "../dom.js";
 import { state } from "../state.js";
 
@@ -34,6 +34,7 @@ export async function settingsScreen({ show }) {
     return {
         title: words("settings_title"),
         nodes: [
+            lastRestart(),
             element("p", { class: "soft" }, words("settings_file"), " ", element("code", {}, settings.file)),
             settings.writable ? null : element("p", { class: "card banner" }, words("settings_closed")),
             due,
