@@ -9,9 +9,10 @@ enum Blow: String, CaseIterable {
     case tor = "kill tor"
     case nodeAndGateway = "kill both"
     case stop = "SIGTERM node"
+    case inPlace = "restart in place"
     case file = "outbox deleted"
 
-    /// Of 21 rounds on average.
+    /// Of 23 rounds on average.
     private var weight: Int {
         switch self {
         case .none: 2
@@ -19,7 +20,7 @@ enum Blow: String, CaseIterable {
         case .nodeTwice: 3
         case .gateway: 3
         case .tor: 2
-        case .nodeAndGateway: 2
+        case .nodeAndGateway, .inPlace: 2
         case .stop, .file: 1
         }
     }

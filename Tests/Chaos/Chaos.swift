@@ -14,7 +14,7 @@ struct Chaos: AsyncParsableCommand {
             RoundsCommand.self, LoadCommand.self, OutagesCommand.self, PoisonCommand.self,
             TorOutagesCommand.self,
             RelayCommand.self, MailboxCommand.self, ClusterCommand.self,
-            FloodCommand.self, StageCommand.self, GatewayCommand.self,
+            FloodCommand.self, StageCommand.self, GatewayCommand.self, RestartsCommand.self,
         ])
 
     /// Before anything else in a process that starts others.

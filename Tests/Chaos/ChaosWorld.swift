@@ -194,6 +194,21 @@ final class ChaosWorld {
         return time
     }
 
+    /// Has it become its successor.
+    func restartInPlace() async throws {
+        // What a gateway is silent about for longer than a stop may take is sent again under its ids.
+        books.nodeKilled()
+        let process = node?.processID
+        // Right after its start it has no socket yet.
+        await node?.wait { $0.exit != nil || $0.lines.contains { $0.contains(" node.started") } }
+        do {
+            _ = try await operate(["restart"])
+        } catch {
+            books.violate("\(error)")
+        }
+        if process == nil || node?.processID != process { books.violate("a restart in place ended the node") }
+    }
+
     @discardableResult
     private func endNode(by signal: Int32) async -> ChildExit? {
         guard let node else { return nil }

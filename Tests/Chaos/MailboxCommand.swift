@@ -48,4 +48,5 @@ enum MailboxBlow: String, CaseIterable {
     case readers = "the readers"
     case readersTwice = "the readers, twice"
     case nodeAndTor = "the node and the readers' tor"
+    case restart = "nobody (a restart in place)"
 }

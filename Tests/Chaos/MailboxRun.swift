@@ -205,6 +205,8 @@ final class MailboxRun {
             await readersTor.kill()
             try await restartNode()
             try await readersTor.restart()
+        case .restart:
+            _ = try await Tool([Chaos.program, "restart", "--config", configuration]).finish()
         }
     }
 

@@ -169,6 +169,7 @@ final class RoundsRun {
         if round.blow == .tor { world.killTor() }
         if round.blow == .file { world.deleteOutbox() }
         if round.blow == .stop { _ = await world.stopNode() }
+        if round.blow == .inPlace { try await world.restartInPlace() }
         if round.blow.hitsNode, round.blow != .stop { await world.killNode() }
         if round.blow.hitsGateway { await world.gateway.kill() }
         guard round.blow.hitsNode || round.blow.hitsGateway else { return }

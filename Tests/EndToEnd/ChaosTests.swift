@@ -83,3 +83,17 @@ private let chaos = URL(filePath: program).deletingLastPathComponent().appending
         #expect(result.output.hasSuffix("nothing lost, nothing twice without a reason (seed 1)\n"))
     }
 }
+
+/// The same of restarts, for a process of its own.
+@Suite struct ChaosOfRestartsTests {
+    /// What Deploy/tools/chaos restarts does a hundred times: over Tor.
+    @Test(arguments: ["own", "instance", "system"])
+    func nobodyNoticesARestartInPlace(mode: String) throws {
+        let result = try run([
+            chaos, "restarts", "--restarts", "2", "--mode", mode, "--longest", "0", "--kinds",
+            mode == "own" ? "in use" : "crash at start", "--torrc", projectTorrc,
+        ])
+        #expect(result.status == 0, "\(result.output)\(result.errors)")
+        #expect(result.output.hasSuffix("nothing lost, nobody noticed (seed 1)\n"))
+    }
+}
