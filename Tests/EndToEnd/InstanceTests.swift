@@ -195,7 +195,7 @@ import Wire
 
 /// The command of `onionbell-tor.service`, with other paths.
 @EventLoop
-private final class InstanceTor {
+final class InstanceTor {
     private(set) var exit: ChildExit?
     private var arguments: [String] = []
     private var child: ChildProcess!

@@ -153,6 +153,7 @@ import Wire
     /// Whoever starts the node may hand it anything.
     @Test(arguments: [
         "tor-control:onion:state-lock:settings", "tor-log::listener:tor-control", "a", "",
+        "tor-control:tor-control:onion:onion",
     ])
     func descriptorsOfAnotherKindDoNoHarm(names: String) async throws {
         let stage = try LoopbackStage()
