@@ -1,3 +1,4 @@
+import Clocks
 import Reactor
 import Tor
 
@@ -7,6 +8,8 @@ struct NodeHost {
     let settingsFile: String
     /// The reason why these are not the settings of the file: with those a restart in place failed.
     let settingsFault: String?
+    /// The time at which the node before this one took nothing more, where this is a restart in place.
+    let restartedSince: MonotonicTime?
     /// Whether other settings are tried when the start fails.
     let canGoBack: Bool
     /// The level of its log.

@@ -150,7 +150,8 @@ private struct Attempt {
         defer { output.flush() }
         let service = ServiceManager(environment: successor.environment)
         let host = NodeHost(
-            settingsFile: configuration, settingsFault: fault, canGoBack: canGoBack, level: level
+            settingsFile: configuration, settingsFault: fault, restartedSince: since, canGoBack: canGoBack,
+            level: level
         ) { address, ports in
             output.write("onionbell: \(address) ports \(ports.map(String.init).joined(separator: ", "))\n")
         } onOnionState: {
@@ -201,7 +202,7 @@ private struct Attempt {
         let unused = Handover.shared.closeRest()
         if unused > 0 { log.notice("restart.descriptors_unused", metadata: ["count": "\(unused)"]) }
         log.notice("node.started")
-        if let since { node.tellRestart(since: since) }
+        node.tellRestart()
         keep(text, in: settings.stateDirectory, log)
         // Nowhere else: whoever has the link owns the node.
         if isatty(STDOUT_FILENO) == 1 { node.console?.tellLink { output.write("console: \($0)\n") } }

@@ -39,8 +39,8 @@ final class RelayNode {
     var settingsNews = SettingsNews()
     /// Readings of changed settings.
     let rereads = InOrder()
-    /// The restart in place that this node came by, with the time for which nobody was served; `nil`: it came otherwise.
-    private(set) var unserved: Duration?
+    /// The time for which nothing was taken over the restart in place by which this node came; `nil`: it came otherwise.
+    let unserved: Duration?
     /// Keys that were taken over since the start.
     var takenBefore: Set<String> = []
 
@@ -59,6 +59,8 @@ final class RelayNode {
         (self.settings, self.host, self.log, self.restart) = (settings, host, log, restart)
         (self.presence, self.gateways, self.store) = (presence, gateways, store)
         (self.doors, self.console) = (doors, console)
+        // The doors are open now.
+        unserved = host.restartedSince.map { max(.zero, EventLoop.awake - $0) }
         (self.history, self.transports) = (history, transports)
         phoneTest = PhoneTest(dispatcher: store.dispatcher)
         disk = DiskWatch(settings.stateDirectory)
@@ -96,11 +98,8 @@ final class RelayNode {
     }
 
     /// Tells what the restart in place was like by which this node came.
-    ///
-    /// - Parameter since: the time at which the node before this one took nothing more.
-    func tellRestart(since: MonotonicTime) {
-        let unserved = max(.zero, EventLoop.awake - since)
-        self.unserved = unserved
+    func tellRestart() {
+        guard let unserved else { return }
         log.notice(
             "restart.done",
             metadata: [

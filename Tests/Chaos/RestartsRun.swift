@@ -1,5 +1,6 @@
 import Client
 import Crypto
+import HTTP1
 import JSONCoding
 import Lab
 import LabParts
@@ -160,11 +161,10 @@ final class RestartsRun {
     }
 
     private func state() async throws -> JSON {
-        let path = world.directory.path + "/management"
-        let answer = try await Tool([
-            "curl", "-s", "--unix-socket", path, "http://localhost/status.json",
-        ]).finish().joined()
-        return try JSON(Array(answer.utf8))
+        let answer = try await HTTPExchange.answer(
+            to: HTTPRequest(method: "GET", path: "/status.json"), host: "localhost",
+            by: .direct(.unix(path: world.directory.path + "/management")), deadline: .seconds(30))
+        return try JSON(answer.body)
     }
 
     private func torProcess() -> Int32? {

@@ -17,9 +17,9 @@ struct KeptSettings {
     private let stateDirectory: String
     private let note: Note
 
-    /// The file of the text with which the node last came to run.
+    /// Returns the file of the text with which the node last came to run.
     static func copy(in stateDirectory: String) -> String { stateDirectory + "/settings-that-ran" }
-    /// The file of the note.
+    /// Returns the file of the note.
     static func note(in stateDirectory: String) -> String { stateDirectory + "/settings-written" }
 
     /// The console's last text, by its digest, and what became of it.

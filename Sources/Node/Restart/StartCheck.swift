@@ -61,7 +61,7 @@ package enum StartCheck {
         return faults
     }
 
-    /// The fault of the store, which may be of another version of this program. One that is not there is made.
+    /// Returns the fault of the store, which may be of another version of this program. One that is not there is made.
     private static func storeFault(of settings: Settings) -> SettingsFault? {
         do {
             let place = try settings.store()

@@ -6,7 +6,7 @@ import Reactor
 /// The program that this process becomes at a restart in place: the one that lies where this one was started from, with the
 /// same options and environment. It has the same process id, and is handed what must not break.
 struct Successor: Sendable {
-    /// What the node before this one says to its successor, in memory.
+    /// The word of a node to its successor, in memory.
     struct Word: Sendable {
         /// The text of the settings with which it worked.
         let text: String
