@@ -20,11 +20,6 @@ struct RestartKind: Sendable {
             } mend: {
                 try await $0.ask("PRAGMA user_version = \($0.format)")
             },
-            RestartKind(name: "out of files") {
-                try await $0.command("prlimit", "--pid", "\($0.process)", "--nofile=48:48")
-            } mend: {
-                try await $0.command("prlimit", "--pid", "\($0.process)", "--nofile=\($0.files):\($0.files)")
-            },
             RestartKind("no program", moved: "bin/onionbelld", by: nil),
             RestartKind("a program that is not executable", moved: "bin/onionbelld", by: .text("")),
             RestartKind(

@@ -11,11 +11,8 @@ final class RestartPlace {
     private let good: String
     /// A place at which this process listens.
     private let taken: Listener
-    /// The process of the node.
-    var process: pid_t = 0
-    /// The format of the store, and the limit of the node's open files.
+    /// The format of the store.
     private(set) var format = ""
-    private(set) var files = ""
 
     var path: String { directory.path }
 
@@ -28,10 +25,6 @@ final class RestartPlace {
     /// Looks what is to be put back later; the node runs.
     func look() async throws {
         format = try await ask("PRAGMA user_version")
-        files = try await command(
-            "prlimit", "--pid", "\(process)", "--nofile", "--noheadings", "--output", "HARD"
-        )
-        .filter(\.isNumber)
     }
 
     @discardableResult

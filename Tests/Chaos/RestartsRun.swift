@@ -90,8 +90,7 @@ final class RestartsRun {
     }
 
     private func look() async throws {
-        guard let process = node.processID else { throw ChaosError("the node has ended") }
-        place.process = process
+        guard node.exit == nil else { throw ChaosError("the node has ended") }
         try await place.look()
     }
 
