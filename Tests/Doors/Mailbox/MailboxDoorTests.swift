@@ -101,12 +101,14 @@ import Testing
         private(set) var hasEnded = false
         private var waiting: (condition: (Reader) -> Bool, continuation: CheckedContinuation<Void, Never>)?
 
-        /// - Parameter line: What comes before the request.
+        /// - Parameters:
+        ///   - endpoint: Where another server serves the world's door.
+        ///   - line: What comes before the request.
         init(
             _ world: World, _ target: String, token: String? = "tk_phone", more: String = "",
-            after line: String = ""
+            at endpoint: Endpoint? = nil, after line: String = ""
         ) async throws {
-            stream = try await Stream.connect(to: world.endpoint)
+            stream = try await Stream.connect(to: endpoint ?? world.endpoint)
             stream.handler = self
             let authorization = token.map { "Authorization: Bearer \($0)\r\n" } ?? ""
             stream.write(
@@ -295,16 +297,6 @@ import Testing
         await reader.wait { $0.count(#""event":"keepalive""#) == 3 }
         #expect(reader.count(#""event":"keepalive""#) >= 3)
         #expect(MailboxDoor.Settings().keepAlive < .seconds(77), "the app for Android waits no longer")
-        await world.close()
-    }
-
-    @Test func whoseMailboxIsRemovedReadsNoMore() async throws {
-        let world = try await World()
-        let reader = try await Reader(world, "/mbmine/json")
-        await reader.wait { $0.text.contains("open") }
-        world.door.use([])
-        await reader.wait { $0.hasEnded }
-        #expect(reader.hasEnded && world.door.openReadings == 0)
         await world.close()
     }
 
