@@ -28,10 +28,11 @@ final class Greeter {
 enum Dialler {
     private static var attempts = 0
 
-    /// What the service sends until it closes, once it is reached.
+    /// What the service sends until it closes, once it is reached. A stream that ends before its first word has lost its
+    /// circuit, as when the service was published anew amid the dial.
     static func greeting(of address: OnionAddress, port: UInt16) async throws -> String {
         while true {
-            if let words = try await dial(address, port) { return words }
+            if let words = try await dial(address, port), !words.isEmpty { return words }
             try Task.checkCancellation()
         }
     }
