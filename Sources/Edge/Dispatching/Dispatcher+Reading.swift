@@ -69,17 +69,15 @@ extension Dispatcher {
             metadata: ["shards": "\(takenOver.shards)", "may_repeat": "\(takenOver.mayRepeat)"])
     }
 
-    /// Takes the store's clock for what is signed and for when that ends, where this machine's is the wrong one.
-    ///
-    /// Not where a push service tells the same time as this machine: then the store's is wrong, and so are the clocks that
-    /// agree with it.
+    /// Takes the store's clock for what is signed and for when that ends, where this machine's is the wrong one and no push
+    /// service tells the same time.
     private func takeClock(toBe ahead: Duration) {
         let told = gateways.indices.compactMap {
             pipeline.lanes[$0].id.host.isOrigin ? nil : gateways[$0]?.timeTold
         }
         let machine = Instant(
             unix: UnixTime(milliseconds: EventLoop.machineMilliseconds), monotonic: EventLoop.now)
-        let ahead = told.contains { $0.agrees(with: machine) } ? .zero : ahead
+        let ahead = ToldTime.clockError(ahead, unlessDenied: told, on: machine)
         guard ahead - clockError >= .seconds(1) || clockError - ahead >= .seconds(1) else { return }
         clockError = ahead
         EventLoop.takeWallClock(toBeAhead: ahead.nanoseconds / 1_000_000)
