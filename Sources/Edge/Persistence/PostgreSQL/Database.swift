@@ -42,6 +42,8 @@ final class Database {
     static let lease = 8
     /// Seconds that a start waits for the end of a lease of a node that may have been killed.
     private static let longestWait = 20
+    /// Whether leases that seem to have ended have ended, for a node that has just started.
+    var doubt = LeaseDoubt()
 
     init(_ place: DatabasePlace, for access: StoreAccess) throws(StoreError) {
         self.place = place
@@ -206,12 +208,12 @@ final class Database {
     /// command, which wants the database alone, waits for the end of leases, and is refused where one is renewed.
     private func join() throws(StoreError) {
         var first: [String]?
-        try shortenLeases()
+        try judgeLeases()
         for _ in 0..<(Database.longestWait * 4) {
             let inTheWay = try translated(.open) { () throws(PostgreSQLError) in try enter() }
             if inTheWay.isEmpty {
                 guard access == .sharing else { return }
-                if try takeFree(Shards.most(nodes: try living())) { return }
+                if try takeFree(Shards.most(nodes: try living()), burying: doubt.isOver) { return }
             } else {
                 guard first == nil || first == inTheWay else {
                     throw StoreError(DatabaseSchema.taken(by: inTheWay), .open)
@@ -229,7 +231,7 @@ final class Database {
     private func enter() throws(PostgreSQLError) -> [String] {
         try connection.begin()
         do throws(PostgreSQLError) {
-            let epoch = try nextEpoch()
+            let epoch = try nextEpoch(burying: doubt.isOver)
             let others = PostgreSQLStatement(
                 """
                 SELECT name || ' ' || until FROM node WHERE owner <> ?1 AND (is_alone OR ?2 <> 0) ORDER BY name

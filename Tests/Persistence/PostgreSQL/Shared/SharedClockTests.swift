@@ -68,6 +68,45 @@ extension SharedStoreTests {
         #expect(try connection.firstInteger("SELECT count(*) FROM node WHERE name = 'gone'") == 0)
     }
 
+    /// It buried a node that had not renewed its lease yet, and both sent what was under way.
+    @Test func aNodeThatStartsRightAfterAJumpTakesNothingOfOneThatLives() async throws {
+        let first = try await open(1)
+        _ = try await first.commit([.proof])
+        // Two hours ahead, as the rows show it.
+        _ = try directory.psql(
+            "UPDATE onionbell.node SET until = until - interval '2 hours', clock_ahead = clock_ahead + 7200000"
+        )
+        let place = try place(2)
+        async let opening = OutboxStore(place)
+        while try directory.psql("SELECT count(*) FROM onionbell.node WHERE owner = '\\x02'") == "0" {
+            try Task.checkCancellation()
+        }
+        _ = try await first.commit([.giveUp(Self.otherHalf)])
+        let second = try await opening
+        let share = try await first.divide(ShareRequest())
+        #expect(share.owned == Self.half && share.nodes == 2)
+        #expect(try await second.divide(ShareRequest()).owned == Self.otherHalf)
+        await first.close()
+        await second.close()
+    }
+
+    /// Nobody renews its lease in the time of one.
+    @Test func whoWasDeadBeforeAJumpIsBuriedAfterTheTimeOfALease() async throws {
+        let first = try await open(1)
+        _ = try directory.psql(
+            """
+            INSERT INTO onionbell.node SELECT '\\x02', 2, 'gone', '1', 0, clock_timestamp() - interval '2 hours', 0, false
+            FROM onionbell.node;
+            UPDATE onionbell.node SET clock_ahead = 7200000 WHERE name = 'gone';
+            UPDATE onionbell.shard SET owner = '\\x02'
+            """)
+        await first.close()
+        let url = server.url(try #require(directory.database))
+        let second = try await OutboxStore(Directory.place(at: url, node: 3, lease: 1))
+        #expect(try await second.divide(ShareRequest()).owned == .all)
+        await second.close()
+    }
+
     // MARK: Locks
 
     /// Locks a table as VACUUM FULL does.

@@ -23,6 +23,23 @@ extension Database {
             """)
     }
 
+    /// Cuts leases that lie ahead, and doubts for the time of a lease that leases have ended whose nodes knew another time of
+    /// the database than there is now: its clock may have gone ahead since, and those that live have not renewed them yet. A
+    /// node that runs sees the jump by itself (``TakeOverPatience``).
+    func judgeLeases() throws(StoreError) {
+        try shortenLeases()
+        let ahead = "\(EventLoop.machineMilliseconds) - \(DatabaseSchema.clock)"
+        let doubtful = try firstInteger(
+            """
+            SELECT count(*) FROM node WHERE owner <> '\\x\(Hex.encode(place.owner))' AND until < clock_timestamp()
+                AND abs(clock_ahead - (\(ahead))) > \(Database.clockStep)
+            """)
+        if let doubtful, doubtful > 0 { doubt = LeaseDoubt(for: .seconds(place.lease)) }
+    }
+
+    /// Milliseconds by which a node's word about the database's clock may differ from what is so.
+    private static let clockStep = 5000
+
     /// Takes shards that nobody has, until this node has `most`.
     ///
     /// - Parameter burying: Whether those of nodes whose lease has ended are among them.
@@ -90,4 +107,14 @@ extension Database {
 
     /// Forgets that these shards were given up: what new shards need was done for them.
     func settled(_ shards: Shards) { givenUp = givenUp.subtracting(shards) }
+}
+
+/// The time after a start in which a lease that seems to have ended may be that of a node that lives.
+struct LeaseDoubt {
+    private var endsAt = MonotonicTime.longAgo
+
+    init() {}
+    init(for time: Duration) { endsAt = EventLoop.now + time }
+
+    var isOver: Bool { EventLoop.now >= endsAt }
 }

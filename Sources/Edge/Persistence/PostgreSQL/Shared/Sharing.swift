@@ -169,7 +169,7 @@ package final class Sharing {
         if now.hasFarLease { try database.shortenLeases() }
         let most = Shards.most(nodes: now.nodes)
         if now.free > 0, now.mine.count < most {
-            try database.takeFree(most, burying: now.mayTake)
+            try database.takeFree(most, burying: now.mayTake && database.doubt.isOver)
             now = try standing.take(held)
         }
         // What a commit has given up whose answer was lost is another one's.
