@@ -80,7 +80,7 @@ import Vectors
             let service = WebPushService(PushHosts([named]))
             let subscription = WebPushSubscription(
                 endpoint: endpoint, point: [4] + [UInt8](repeating: 7, count: 64),
-                secret: [UInt8](repeating: 9, count: 16))
+                secret: Secret([UInt8](repeating: 9, count: 16)))
             let text = String(try #require(subscription).text.dropLast(68)) + keys
             let other = WebPushAddressTests.compact(written) + keys
             let (one, same) = (service.target(text, on: .android), service.target(other, on: .android))
