@@ -75,6 +75,7 @@ private typealias Notification = Relay.Notification
                 "status 2, 1": ["14.db.d1.54", "25.3c.f.7f"],
                 "bitwarden 1, 1": ["71.e1.ae.d4", "93.2c.bd.88"],
                 "phone_book 1, 1": ["81.50.3.c4", "89.f4.2.78"],
+                "clock 1, 1": ["2f.73.13.7b", "70.9c.6d.68"],
                 "mailboxes 6, 6": ["f7.2d.f8.e6", "bf.e.a8.1b"],
             ])
     }

@@ -109,6 +109,7 @@ final class Node {
     }
 
     var isClockDoubted: Bool { pipeline.isClockDoubted }
+    var isClockToBeConfirmed: Bool { pipeline.isClockToBeConfirmed }
     func isWaiting(_ sequence: Int64) -> Bool { pipeline.delivery.slots[sequence] != nil }
 
     func blockedReason(_ lane: LaneID = android) -> String? {

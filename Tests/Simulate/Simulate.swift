@@ -30,7 +30,8 @@ enum Simulate {
         for seed in isOne ? [number] : foundBefore + Array(1...number) {
             print("seed \(seed)")
             fflush(nil)  // in case it traps
-            let world = World(seed: seed, isCrowd: isCrowd(seed), isQuiet: isQuiet(seed))
+            let world = World(
+                seed: seed, isCrowd: isCrowd(seed), isQuiet: isQuiet(seed), isNeverTold: isNeverTold(seed))
             world.run()
             let isLong = isOne || seed % 10 == 0
             if let violation = world.violation ?? (isLong ? poisoned(seed) ?? relayed(seed) : nil) {
@@ -130,6 +131,7 @@ extension Simulate {
     /// A crowd takes its time.
     private static func isCrowd(_ seed: UInt64) -> Bool { seed % 25 == 0 }
     private static func isQuiet(_ seed: UInt64) -> Bool { seed % 3 == 0 }
+    private static func isNeverTold(_ seed: UInt64) -> Bool { seed % 4 == 1 }
 
     /// Checks that find no core that is broken on purpose would find none that is broken by mistake.
     private static func findCanaries(_ canaries: [Canary] = Canary.allCases) {

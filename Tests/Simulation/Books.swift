@@ -6,10 +6,12 @@ import Clocks
 /// requests and endings alone, never from the pipeline's own state.
 struct Books {
     struct Entry {
-        let notification: Notification
+        var notification: Notification
         let token: Digest
         /// The time before which it must not end expired.
         var deadline: MonotonicTime
+        /// Whether that is what it had left when the last process ended, whatever the dates say.
+        var isByLife = false
     }
 
     /// Accepted and not ended, by sequence number.
@@ -99,7 +101,8 @@ struct Books {
     mutating func move(_ sequence: Int64, _ notification: Notification) {
         guard let entry = waiting[sequence] else { return }
         let token = Digest(high: entry.token.high | Books.moved, low: entry.token.low)
-        waiting[sequence] = Entry(notification: notification, token: token, deadline: entry.deadline)
+        waiting[sequence] = Entry(
+            notification: notification, token: token, deadline: entry.deadline, isByLife: entry.isByLife)
         waitingOf[entry.token]?.remove(sequence)
         waitingOf[token, default: []].insert(sequence)
     }
@@ -124,12 +127,28 @@ struct Books {
         failed = [:]
     }
 
-    mutating func setDeadlines(_ deadline: (Notification) -> MonotonicTime) {
+    mutating func setDeadlines(_ deadline: (Entry) -> MonotonicTime) {
         waiting = waiting.mapValues { entry in
             var entry = entry
-            entry.deadline = deadline(entry.notification)
+            entry.deadline = deadline(entry)
             return entry
         }
+    }
+
+    /// A process begins, and the outbox has moved some dates: what is left of those lives stays.
+    mutating func redate(_ redating: Redating?) {
+        for (sequence, entry) in waiting {
+            waiting[sequence]?.isByLife = redating?.moves(sequence) ?? false
+            if let redating, redating.moves(sequence) {
+                waiting[sequence]?.notification = entry.notification.later(by: redating.by)
+            }
+        }
+    }
+
+    /// Counts the life of one from the start: its sender never heard of it.
+    mutating func countFromNow(_ sequence: Int64, isMoved: Bool) {
+        waiting[sequence]?.deadline = .max
+        waiting[sequence]?.isByLife = isMoved
     }
 
     /// Notes a device's failure in a lane.

@@ -21,6 +21,10 @@ enum Canary: String, CaseIterable, Sendable {
     case believesEveryClock
     /// What its own clock says ends the doubt of that clock.
     case asksItsOwnClock
+    /// What a wrong clock has set down stays so when the next process has the right one.
+    case keepsTheDatesOfAWrongClock
+    /// What a wrong clock has set down goes out so when it is set right.
+    case tellsTheDatesOfAWrongClock
     /// No circuit has a share of a lane's room.
     case letsOneCircuitTakeAll
 
@@ -72,6 +76,10 @@ enum Canary: String, CaseIterable, Sendable {
         ].contains(self)
     }
 
+    private var isAboutDates: Bool {
+        [.keepsTheDatesOfAWrongClock, .tellsTheDatesOfAWrongClock].contains(self)
+    }
+
     private var isAboutWindows: Bool {
         [
             .tellsStoredForWhatItOnlySent, .forgetsToStoreAfterTheWindow, .forgetsWhatItDelivered,
@@ -107,7 +115,8 @@ enum Canary: String, CaseIterable, Sendable {
                 continue
             }
             let world = World(
-                seed: seed, canary: self, isCrowd: self == .letsOneCircuitTakeAll, isQuiet: isAboutWindows)
+                seed: seed, canary: self, isCrowd: self == .letsOneCircuitTakeAll, isQuiet: isAboutWindows,
+                isNeverTold: isAboutDates)
             world.run()
             if let violation = world.violation { return violation }
         }

@@ -304,6 +304,7 @@ final class ClusterNode {
         case .outboxFailed(.taken): mustEnd = true
         case .ended(let end): cluster.books.end(end.sequence, in: process)
         case .laneOpened, .laneClosed, .kept, .blocked, .unblocked, .trouble, .outboxFailed, .outboxRecovered,
+            .clockSet,
             .shared, .received, .neverStored, .refused, .deferred, .committed:
             break
         }

@@ -36,6 +36,16 @@ import Vectors
         #expect(world.closings > 10)
     }
 
+    /// Nobody confirms the clock, which is wrong at starts and is set: everything has its whole life, by all restarts.
+    @Test(arguments: seeds) func aWrongClockCostsNothing(seed: UInt64) {
+        print("simulation: never told, seed \(seed) begins")
+        let world = World(seed: seed, isNeverTold: true)
+        world.run()
+        if let violation = world.violation { Issue.record("never told, seed \(seed), \(violation)") }
+        #expect(world.books.delivered > 100)
+        #expect(world.crashes > 1)
+    }
+
     /// Little waits: most of what senders wait for is delivered before it would be stored.
     @Test(arguments: seeds.prefix(isLong ? 4 : 1))
     func whatIsDeliveredAtOnceIsToldTruly(seed: UInt64) {

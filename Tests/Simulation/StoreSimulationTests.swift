@@ -35,8 +35,9 @@ import Testing
                 try write { store throws(StoreError) in sequence = try store.keep(identity) }
                 return sequence
             }, endKept: { end in try write { store throws(StoreError) in try store.keptEnded(end) } },
-            restart: {
+            restart: { now in
                 store = try Store(place)
+                _ = try store.begin(at: now)
                 return try store.content()
             })
     }

@@ -32,6 +32,8 @@ final class World {
     let isCrowd: Bool
     /// Little waits, and answers come within a window: most goes out before it is stored.
     let isQuiet: Bool
+    /// Nobody ever confirms the clock: what is accepted goes with it, however it is set.
+    let isNeverTold: Bool
     var random: SeededRandom
     var now = Instant(unix: UnixTime(milliseconds: 20_000 * 86_400_000), monotonic: 1_000_000_000_000)
     var pipeline: Pipeline
@@ -128,12 +130,13 @@ final class World {
 
     init(
         seed: UInt64, canary: Canary? = nil, isCrowd: Bool = false, isQuiet: Bool = false,
-        beside: StoreBeside? = nil
+        isNeverTold: Bool = false, beside: StoreBeside? = nil
     ) {
         self.canary = canary
         self.beside = beside
         self.isCrowd = isCrowd
         self.isQuiet = isQuiet
+        self.isNeverTold = isNeverTold
         scale = isCrowd ? .crowd : .few
         pipeline = scale.pipeline()
         random = SeededRandom(state: seed)
@@ -233,6 +236,14 @@ final class World {
     var storedAt: [Digest: (truth: Int64, lived: Int64)] = [:]
     var clockOffset: Int64 { now.unix.milliseconds - now.monotonic.nanoseconds / 1_000_000 }
 
+    /// When the last process ended by its clock, and for how long there was none.
+    private var last: (end: MonotonicTime, wasDown: Duration)?
+
+    /// The process' first time less what had been lived by then.
+    private var axis: Int64 = 0
+    /// What all restarts took for a step of the clock that was time: since the clock was written down last.
+    var overMoved = Duration.zero
+
     /// The process is killed. A commit that ran has happened or has not; requests on their way are answered to nobody.
     func crash() {
         crashes += 1
@@ -267,6 +278,7 @@ final class World {
         let end = now
         putClockRight()
         let wasDown = Duration.seconds(draw(100))
+        last = (end.monotonic, wasDown)
         now.unix = now.unix + wasDown
         lived += wasDown.milliseconds
         now.monotonic = MonotonicTime(nanoseconds: Int64(draw(1_000_000_000)))
@@ -290,8 +302,14 @@ final class World {
         // What was written before was written by a clock that was right.
         startOffset = clockOffset - max(0, clockError)
         outbox.restart()
+        takeLastNumberBeside()
+        let redating = canary == .keepsTheDatesOfAWrongClock ? nil : outbox.begin(at: now.unix)
+        if let redating { overMoved += redating.by - .milliseconds(now.unix.milliseconds - axis - lived) }
+        axis = now.unix.milliseconds - lived
+        books.redate(redating)
         restartBeside()
         var content = outbox.content
+        content.redating = redating
         if canary == .believesEveryClock { content.clock = nil }
         let waiting = outbox.rows.keys.sorted()
         present = []
@@ -302,9 +320,17 @@ final class World {
         for sequence in waiting where books.waiting[sequence] == nil {
             // Written down, but its sender never heard: it counts from now on.
             accept(sequence)
+            books.countFromNow(sequence, isMoved: redating?.moves(sequence) ?? false)
         }
         let right = Instant(unix: UnixTime(milliseconds: truth), monotonic: now.monotonic)
-        books.setDeadlines { right.deadline($0.expiresAt, within: Validator.longestLifetime.milliseconds) }
+        let longest = Validator.longestLifetime.milliseconds
+        books.setDeadlines { [now, last] entry in
+            guard entry.isByLife, entry.deadline < .max, let last else {
+                // Dates that were moved are by the clock as it is.
+                return (entry.isByLife ? now : right).deadline(entry.notification.expiresAt, within: longest)
+            }
+            return now.monotonic + (entry.deadline - last.end - last.wasDown)
+        }
         restored = pipeline.waiting
         restoredOfOne = books.waiting.values.map { books.count(of: $0.token) }.max() ?? 0
         if waiting != books.waiting.keys.sorted() {
@@ -312,39 +338,5 @@ final class World {
         }
         for lane in World.lanes where !present.contains(lane) && (!hasFaults || draw(10) > 0) { add(lane) }
         carryOut()
-    }
-
-    func accept(_ sequence: Int64) {
-        guard let row = outbox.rows[sequence] else { return fail("\(sequence) is accepted without a row") }
-        let times = submittedAt.removeValue(forKey: row.notification.id.identity)
-        storedAt[row.notification.id.identity] = times?[row.notification.acceptedAt.milliseconds]
-        if let number = atOnce.number(of: row.notification.id.identity) {
-            atOnce.store(number, as: sequence)
-            returns[sequence] = returns.removeValue(forKey: number)
-        }
-        let deadline = deadlines.removeValue(forKey: row.notification.id.identity) ?? .max
-        let token = World.digest(ofToken: row.notification.deviceToken.text, in: row.notification.lane)
-        books.accept(
-            sequence, Books.Entry(notification: row.notification, token: token, deadline: deadline))
-        noteAccepted(sequence, row.notification, token: token)
-    }
-
-    func end(_ end: Pipeline.End) {
-        let (sequence, ending) = (end.sequence, end.ending)
-        if endAtOnce(end) { return }
-        shares.end(sequence)
-        healthySince[sequence] = nil
-        guard let entry = books.end(sequence, ending) else {
-            fail("\(sequence) ended (\(ending)) without waiting")
-            return
-        }
-        if ending == .delivered, gateway.taken[sequence] == nil,
-            atOnce.sentAs[sequence].flatMap({ gateway.taken[$0] }) == nil
-        {
-            fail("\(sequence) is called delivered, and no gateway took it")
-        }
-        if ending == .expired, now.monotonic < entry.deadline {
-            fail("\(sequence) expired before its time")
-        }
     }
 }

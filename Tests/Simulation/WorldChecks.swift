@@ -102,7 +102,8 @@ extension World {
             pump()
             wake()
             if attempts.isEmpty, loads.isEmpty, claims.isEmpty, !isCommitAsked, commit == nil {
-                pass(.seconds(20))
+                // One that is doubted may have to stand for a day.
+                pass(.seconds(pipeline.isClockDoubted ? 300 : 20))
             }
             check()
         }

@@ -37,15 +37,36 @@ extension World {
     }
 
     func noteSubmission(_ identity: Digest) {
-        submittedAt[identity, default: [:]][now.unix.milliseconds] = (truth, lived)
+        submittedAt[identity, default: [:]][pipeline.date(at: now).milliseconds] = (truth, lived)
+    }
+
+    /// The steps of the clock that are none, one at each start, and one that is told to a gateway.
+    var clockSlack: Duration { .milliseconds(ClockWatch.step * Int64(crashes + 2)) }
+
+    /// What a gateway gets is what was stored, and by the clock as it is now it has what it has left to live.
+    func checkDates(_ sequence: Int64, _ told: Notification) {
+        guard let stored = outbox.rows[sequence]?.notification,
+            told.later(by: stored.acceptedAt - told.acceptedAt) == stored
+        else { return fail("sent is not what was stored") }
+        guard let entry = books.waiting[sequence], entry.deadline < .max, isNeverTold else { return }
+        let life = told.expiresAt - now.unix
+        let left = entry.deadline - now.monotonic
+        if life + clockSlack < left {
+            fail("\(sequence) goes out with \(life.milliseconds) of its \(left.milliseconds) ms to live")
+        }
+        if life > told.expiresAt - told.acceptedAt + clockSlack + overMoved {
+            fail("\(sequence) goes out with \(life.milliseconds) ms to live, more than it ever had")
+        }
     }
 
     /// A push service tells the time to the second, tor to about three hours.
     func hearTheTime() {
+        guard !isNeverTold else { return }
         let age = Int64(draw(2) == 0 ? draw(1000) : draw(10_800_000))
         let told = canary == .asksItsOwnClock ? now.unix.milliseconds : truth - age
         pipeline.hear(
-            ToldTime(unix: UnixTime(milliseconds: told), monotonic: now.monotonic), at: now)
+            ToldTime(
+                unix: UnixTime(milliseconds: told), monotonic: now.monotonic, isExact: age <= 1000), at: now)
         carryOut()
     }
 

@@ -188,7 +188,10 @@ extension World {
             senders.hear(reply, receipt, isLast: isLast, in: outbox, fail)
         case .drop(let reply): senders.drop(reply, fail)
         case .send(let handle, let notification, let lane):
-            send(handle, notification, by: pipeline.lanes[lane].id)
+            // As a core that tells the dates of before.
+            let stored =
+                canary == .tellsTheDatesOfAWrongClock ? outbox.rows[handle.sequence]?.notification : nil
+            send(handle, stored ?? notification, by: pipeline.lanes[lane].id)
         case .load(let sequences, let lane):
             if sequences.isEmpty || sequences.count > 64 { fail("\(sequences.count) are to be loaded") }
             let id = pipeline.lanes[lane].id
@@ -205,7 +208,8 @@ extension World {
         case .ended(let ended): end(ended)
         case .laneOpened(let lane): open(lane)
         case .laneClosed(let lane, _): close(lane)
-        case .kept, .blocked, .unblocked, .trouble, .outboxFailed, .outboxRecovered, .divide, .shared,
+        case .kept, .blocked, .unblocked, .trouble, .outboxFailed, .outboxRecovered, .clockSet, .divide,
+            .shared,
             .received, .neverStored, .refused, .deferred, .committed:
             break
         }
@@ -250,7 +254,7 @@ extension World {
         if ids[handle.sequence, default: notification.id] != notification.id {
             fail("another id on a repeat")
         }
-        if outbox.rows[handle.sequence]?.notification != notification { fail("sent is not what was stored") }
+        checkDates(handle.sequence, notification)
         ids[handle.sequence] = notification.id
         send(handle, notification, by: lane, token: token)
     }
@@ -280,14 +284,6 @@ extension World {
         attempts.append(attempt)
         if !present.contains(lane) { fail("\(lane) has no gateway") }
         if isStopping { fail("\(handle.sequence) is sent while the node stops") }
-    }
-
-    func take(_ attempt: Attempt) {
-        guard attempt.verdict.outcome != .kept else { return keep(attempt.handle.sequence) }
-        if settled.contains(attempt.notification.id) {
-            fail("\(attempt.handle.sequence) is taken twice, and the first time was clear")
-        }
-        gateway.take(attempt.handle.sequence, attempt.notification.id)
     }
 
     func answer() {

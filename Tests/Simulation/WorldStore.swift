@@ -11,7 +11,7 @@ struct StoreBeside {
     let keep: (Digest) throws -> Int64?
     let endKept: (KeptEnd) throws -> Void
     /// The process has ended, and the next one opens the store.
-    let restart: () throws -> OutboxContent
+    let restart: (UnixTime) throws -> OutboxContent
 }
 
 /// What the store beside the model answers.
@@ -78,7 +78,8 @@ extension World {
         }
     }
 
-    func restartBeside() {
+    /// Takes the last number of both before they begin anew.
+    func takeLastNumberBeside() {
         guard beside != nil else { return }
         // A store gives a number again that nothing in it has any more, and the model does not: the last one is taken.
         let last = OutboxChange.remember(
@@ -87,10 +88,14 @@ extension World {
                 content: Digest(high: 0, low: 0)), acceptedAt: now.unix)
         _ = outbox.commit([last], fail)
         commitBeside([last], as: [])
+    }
+
+    func restartBeside() {
+        guard beside != nil else { return }
         let wanted = outbox.content
         var content: OutboxContent?
         same("waiting ones", wanted.waiting) {
-            let found = try $0.restart()
+            let found = try $0.restart(now.unix)
             content = found
             return found.waiting
         }

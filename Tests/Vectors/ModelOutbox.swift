@@ -6,7 +6,7 @@ import Relay
 package struct ModelOutbox {
     package struct Row: Equatable {
         package fileprivate(set) var sequence: Int64
-        package fileprivate(set) var notification: Notification
+        package internal(set) var notification: Notification
         package let token: Digest
         package var attempts = 0
         package var notBefore: UnixTime = 0
@@ -19,7 +19,7 @@ package struct ModelOutbox {
     package struct Identity {
         package let sequence: Int64
         package let content: Digest
-        package let acceptedAt: UnixTime
+        package internal(set) var acceptedAt: UnixTime
         package var ending: Ending?
     }
 
@@ -37,10 +37,10 @@ package struct ModelOutbox {
 
     package internal(set) var rows: [Int64: Row] = [:]
     package internal(set) var identities: [Digest: Identity] = [:]
-    package private(set) var deadTokens: [Digest: DeadToken] = [:]
+    package internal(set) var deadTokens: [Digest: DeadToken] = [:]
     private(set) var wishes: [Digest: DeviceWish] = [:]
     private(set) var lanes: [LaneID: LaneRecord] = [:]
-    package private(set) var clock: ClockRecord?
+    package internal(set) var clock: ClockRecord?
     /// Identities that were let go because they were old, since this was emptied last.
     package var lapsed: [Digest] = []
     var identityOf: [Int64: Digest] = [:]

@@ -35,6 +35,8 @@ package enum Effect: Equatable, Sendable {
     case trouble(LaneTrouble.News, lane: Int)
     case outboxFailed(OutboxError)
     case outboxRecovered
+    /// The clock was set by so much, now or between two processes.
+    case clockSet(by: Duration)
     /// The division of the store has changed. `shards` is the number of shards that are this node's.
     case shared(shards: Int, nodes: Int)
 

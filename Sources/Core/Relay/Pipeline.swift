@@ -72,6 +72,8 @@ package struct Pipeline: ~Copyable, Sendable {
     var commits: Commits
     /// The highest sequence number that the outbox has given out.
     var lastSequence: Int64 = 0
+    /// The highest one at the start: what has a higher one was dated by this process.
+    private(set) var sequenceAtStart: Int64 = 0
 
     // What goes out before it is stored.
     /// Zero: nothing does.
@@ -86,7 +88,7 @@ package struct Pipeline: ~Copyable, Sendable {
     var cluster: ClusterShare
 
     // Time.
-    var wallClock = WallClock()
+    var wallClock: WallClock
     var housekeepingAt = MonotonicTime.max
     /// The time of the next look at the lanes, no later than the first of theirs.
     var lanesWakeAt = MonotonicTime.max
@@ -141,6 +143,7 @@ package struct Pipeline: ~Copyable, Sendable {
         commits = Commits(mostLookups: mostLookups)
         self.writeBehind = writeBehind
         cluster = ClusterShare(isShared: isShared)
+        wallClock = WallClock(isShared: isShared)
         admission = Admission(limits: limits)
     }
 
@@ -148,15 +151,16 @@ package struct Pipeline: ~Copyable, Sendable {
     ///
     /// - Parameter clockOffset: Milliseconds of the wall clock less those of one that nobody sets.
     package mutating func start(_ content: OutboxContent, at now: Instant, clockOffset: Int64) {
+        lastSequence = max(content.lastSequence, content.waiting.last?.sequence ?? 0)
         startClock(content.clock, offset: clockOffset, at: now)
         cluster.begin(content, at: now.monotonic)
-        lastSequence = content.lastSequence
         if writeBehind > .zero { known = content.known }
         for backlog in content.backlog { restore(backlog, at: now) }
         housekeepingAt = now.monotonic + Pipeline.housekeepingInterval
-        deadTokens.restore(content.deadTokens, at: now)
+        deadTokens.restore(content.deadTokens, at: wallClock.dating(now))
         restore(content.lanes, at: now)
         restore(content.wishes, at: now)
+        if let step = content.redating?.by { effects.append(.clockSet(by: step)) }
         let late = wallClock.lateInstant(at: now)
         for row in content.waiting {
             admission.restore(token: row.token, size: row.size)
@@ -164,7 +168,7 @@ package struct Pipeline: ~Copyable, Sendable {
                 Delivery.Entry(
                     token: row.token, lane: lane(row.lane), size: row.size,
                     submittedAt: now.monotonic
-                        - max(.zero, now.unix - row.acceptedAt),
+                        - max(.zero, wallClock.date(at: now) - row.acceptedAt),
                     deadline: late.deadline(row.expiresAt, within: Validator.longestMilliseconds),
                     attempts: row.attempts, doubtedEnd: wallClock.isDoubted ? row.expiresAt : nil,
                     isUrgent: row.isUrgent))
@@ -183,6 +187,7 @@ package struct Pipeline: ~Copyable, Sendable {
         for lane in delivery.lanes.indices where !delivery.lanes[lane].isRecorded {
             delivery.withLane(lane) { [lastSequence] in $0.openUpTo = lastSequence }
         }
+        sequenceAtStart = lastSequence
     }
 
     // MARK: Effects
@@ -251,11 +256,12 @@ package struct Pipeline: ~Copyable, Sendable {
         endWishes(at: now)
         for lane in delivery.lanes.indices { claimGivenUp(lane) }
         let isTrusted = wallClock.hasStood(for: memory.identities, at: now)
+        let date = wallClock.date(at: now)
         // With no clock to trust nothing is too old; what is too many goes all the same, and the log is emptied.
         forget(
-            acceptedBefore: isTrusted ? now.unix - memory.identities : .min,
-            buriedBefore: isTrusted ? now.unix - memory.deadTokens : .min,
-            latest: isTrusted ? latestTime(at: now) : .max)
+            acceptedBefore: isTrusted ? date - memory.identities : .min,
+            buriedBefore: isTrusted ? date - memory.deadTokens : .min,
+            latest: isTrusted ? latestTime(after: date) : .max)
         scheduleCommit(at: now.monotonic)
     }
 
@@ -268,8 +274,8 @@ package struct Pipeline: ~Copyable, Sendable {
     }
 
     /// Returns the latest time that the clock can have set down since it was set last. Other nodes' clocks may be ahead.
-    private func latestTime(at now: Instant) -> UnixTime {
-        now.unix + (cluster.hasOthers ? memory.identities : .milliseconds(2 * ClockWatch.far))
+    private func latestTime(after date: UnixTime) -> UnixTime {
+        date + (cluster.hasOthers ? memory.identities : .milliseconds(2 * ClockWatch.far))
     }
 
     // MARK: Stopping

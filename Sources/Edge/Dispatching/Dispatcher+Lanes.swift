@@ -1,3 +1,4 @@
+import Clocks
 import Encodings
 import Figures
 import Outbound
@@ -142,6 +143,7 @@ extension Dispatcher {
 
     /// Asks all who may know the time. The server of an origin is a stranger's choice, and is not asked.
     func hearTheTime() {
+        hearAt = EventLoop.now + .seconds(1)
         var told = [surroundings.torTime()]
         for lane in gateways.indices where !pipeline.lanes[lane].id.host.isOrigin {
             told.append(gateways[lane]?.timeTold)

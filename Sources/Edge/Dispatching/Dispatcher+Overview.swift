@@ -1,3 +1,4 @@
+import Clocks
 import Figures
 import Logging
 import Reactor
@@ -8,6 +9,12 @@ extension Dispatcher {
     /// The reason why the last commit failed; `nil` while the outbox works.
     package var outboxFault: OutboxError? { pipeline.outboxFault ?? lockFault }
     package var waiting: Int { pipeline.waiting }
+    /// The clock of what is accepted, for doors that keep dates in tables of their own.
+    package var dates: StoreDates {
+        let now = Instant.now
+        return StoreDates(
+            ahead: now.unix - pipeline.date(at: now), late: pipeline.lateTime(at: now).milliseconds)
+    }
     package var waitingBytes: Int { pipeline.waitingBytes }
     package var limits: Admission.Limits { pipeline.limits }
     package var deadTokens: Int { pipeline.deadTokenCount }
@@ -51,6 +58,8 @@ extension Effect {
         case .unblocked(let lane): log.notice("gateway.unblocked", metadata: facts(lane))
         case .trouble(let news, let lane): news.write(to: log, of: lanes[lane].shown)
         case .outboxFailed(let error): log.error("outbox.failed", metadata: ["reason": "\(error)"])
+        case .clockSet(let time):
+            log.notice("node.clock_set", metadata: ["seconds": "\(time.components.seconds)"])
         case .outboxRecovered: log.notice("outbox.recovered")
         case .shared(let shards, let nodes):
             log.notice("outbox.shared", metadata: ["shards": "\(shards)", "nodes": "\(nodes)"])

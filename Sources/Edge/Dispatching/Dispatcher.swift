@@ -61,6 +61,8 @@ package final class Dispatcher {
     private let alarm = Timer()
     /// `.max`: the alarm is not set.
     private var alarmAt = MonotonicTime.max
+    /// The time from which on those who know the time are asked again.
+    var hearAt = MonotonicTime.longAgo
     private var stirred: [Int] = []
 
     /// The longest time for which a busy loop gathers for one commit what it has to do anyway.
@@ -150,7 +152,7 @@ package final class Dispatcher {
 
     private func wake() {
         alarmAt = .max
-        if pipeline.isClockDoubted { hearTheTime() }
+        if pipeline.isClockToBeConfirmed, EventLoop.now >= hearAt { hearTheTime() }
         pipeline.wake(at: .now, clockOffset: EventLoop.wallClockOffset)
         execute()
     }
@@ -240,7 +242,7 @@ package final class Dispatcher {
         case .outboxFailed(.taken(let reason)):
             effect.write(to: log, of: pipeline.lanes)
             surroundings.onStoreTaken(reason)
-        case .blocked, .unblocked, .trouble, .outboxFailed, .outboxRecovered, .shared:
+        case .blocked, .unblocked, .trouble, .outboxFailed, .outboxRecovered, .shared, .clockSet:
             effect.write(to: log, of: pipeline.lanes)
         }
     }

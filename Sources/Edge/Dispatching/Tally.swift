@@ -48,7 +48,7 @@ struct Tally {
             commits.time.add(time.nanoseconds)
             commits.recent.add(time.nanoseconds, at: EventLoop.now)
         case .tell, .drop, .send, .load, .claim, .divide, .commitSoon, .stopped, .refused, .laneOpened,
-            .laneClosed, .blocked, .unblocked, .trouble, .outboxFailed, .outboxRecovered, .shared:
+            .laneClosed, .blocked, .unblocked, .trouble, .outboxFailed, .outboxRecovered, .shared, .clockSet:
             break
         }
     }

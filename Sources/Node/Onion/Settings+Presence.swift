@@ -91,7 +91,8 @@ extension OnionPresence {
     /// The time as tor knows it: no earlier than the beginning of what it knows of the network.
     var torTime: ToldTime? {
         figures.consensusFrom.map {
-            ToldTime(unix: UnixTime(milliseconds: $0 * 1000), monotonic: EventLoop.now)
+            ToldTime(
+                unix: UnixTime(milliseconds: $0 * 1000), monotonic: EventLoop.now, isExact: false)
         }
     }
 }

@@ -142,6 +142,8 @@ package struct OutboxContent: Equatable, Sendable {
     package var lanes: [LaneID: LaneRecord] = [:]
     /// The record of the clock; `nil`: nothing is known of it.
     package var clock: ClockRecord?
+    /// The correction of dates that has been made at this start; `nil`: none had to be.
+    package var redating: Redating?
     /// All identities that were remembered when the outbox was opened, for the first who asks: nobody else holds them.
     package var known = IdentityFilter()
     /// The shards of this node. Nothing in this content is for devices of other shards.

@@ -12,7 +12,7 @@ extension Pipeline {
     mutating func restore(_ backlog: LaneBacklog, at now: Instant) {
         admission.restore(backlog)
         let oldest =
-            now.monotonic - max(.zero, now.unix - backlog.oldestAcceptedAt)
+            now.monotonic - max(.zero, wallClock.date(at: now) - backlog.oldestAcceptedAt)
         delivery.withLane(lane(backlog.lane)) {
             $0.shelf.add(backlog.waiting, of: backlog.device)
             $0.taken.count += backlog.waiting
@@ -253,12 +253,13 @@ extension Pipeline {
             $0.oldestShelvedAt = $0.shelved > 0 ? submittedAt : nil
         }
         admission.claim(token: row.token, at: now.monotonic)
-        let late = wallClock.lateInstant(at: now)
+        let isOwn = row.sequence > sequenceAtStart
+        let late = wallClock.lateInstant(isOwn: isOwn, at: now)
         let slot = delivery.insert(
             Delivery.Entry(
                 token: row.token, lane: lane, size: row.size, submittedAt: submittedAt,
                 deadline: late.deadline(row.expiresAt, within: Validator.longestMilliseconds),
-                attempts: row.attempts, doubtedEnd: wallClock.isDoubted ? row.expiresAt : nil,
+                attempts: row.attempts, doubtedEnd: wallClock.isDoubted && !isOwn ? row.expiresAt : nil,
                 isUrgent: row.isUrgent, whereabouts: .backlog, body: found.notification))
         delivery.number(slot, row.sequence)
         bodyBytes += row.size

@@ -96,7 +96,9 @@ extension Pipeline {
             giveBack(slot)
             return .ended
         }
-        guard let body = delivery.entries[slot].body else { return nil }
+        guard let dated = delivery.entries[slot].body else { return nil }
+        let isStored = delivery.entries[slot].writing == .first
+        let body = wallClock.told(dated, isStored ? delivery.entries[slot].sequence : nil, at: now)
         if let time = waitsForClock(body, at: now) {
             delivery.postpone(slot, until: time, isThrottled: false)
             return .ended

@@ -5,7 +5,7 @@ extension Pipeline {
     mutating func bury(_ slot: Int, _ ending: Ending, since: UnixTime, at now: Instant) {
         noteClock(at: now)
         let token = delivery.entries[slot].token
-        if let told = deadTokens.bury(token, since: since, at: now) {
+        if let told = deadTokens.bury(token, since: since, at: wallClock.dating(now)) {
             commits.append(.buryToken(token, told))
         }
         // From the back, so that none of them becomes ready in between.

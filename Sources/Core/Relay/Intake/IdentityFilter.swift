@@ -39,6 +39,11 @@ package struct IdentityFilter: Equatable, Sendable {
             self.acceptedAt = max(self.acceptedAt, acceptedAt)
         }
 
+        /// Takes the newest for as much later as others of its time; never for earlier, since there may be newer ones of before.
+        mutating func move(_ redating: Redating) {
+            if redating.moves(acceptedAt), redating.by > .zero { acceptedAt = acceptedAt + redating.by }
+        }
+
         /// Takes a time that has not come for the present.
         mutating func mend(latest: UnixTime) { acceptedAt = min(acceptedAt, latest) }
 
@@ -80,6 +85,11 @@ package struct IdentityFilter: Equatable, Sendable {
             parts.append(Part(capacity: min(max(IdentityFilter.least, 2 * last), IdentityFilter.most)))
         }
         parts[parts.count - 1].insert(IdentityFilter.hash(identity), acceptedAt: acceptedAt)
+    }
+
+    /// Moves the dates that the outbox moves.
+    package mutating func move(_ redating: Redating) {
+        for index in parts.indices { parts[index].move(redating) }
     }
 
     /// Lets go what the outbox lets go, as far as whole parts are that old. Which comes first says nothing: clocks are set.

@@ -244,7 +244,7 @@ extension Pipeline {
         effects.append(
             .neverStored(door: one.door, after: now.monotonic - entry.submittedAt))
         countRemembered(slot, at: now)
-        remember(one.digests, acceptedAt: entry.body?.acceptedAt ?? now.unix, at: now)
+        remember(one.digests, acceptedAt: entry.body?.acceptedAt ?? wallClock.date(at: now), at: now)
         tell(one.reply, .ended(.delivered), isLast: true)
         senders.leave(one.reply)
         leave(slot)

@@ -26,6 +26,7 @@ extension Pipeline {
         _ submission: Submission, from door: Int, awaitsOutcome: Bool, at now: Instant,
         digests makeDigests: (Recipient) -> SubmissionDigests
     ) -> Submitted {
+        noteClock(at: now)
         let notification: Notification
         let digests: SubmissionDigests
         let service: any PushService
@@ -43,8 +44,9 @@ extension Pipeline {
                     submission, digests, .ended(.unregistered(since: since)), from: door,
                     awaitsOutcome: awaitsOutcome, at: now)
             }
-            notification = try validator.notification(
-                submission, to: recipient, of: app, as: NotificationID(digests), at: now)
+            notification = wallClock.dated(
+                try validator.notification(
+                    submission, to: recipient, of: app, as: NotificationID(digests), at: now), at: now)
         } catch {
             return .answered(.refused(error))
         }
@@ -80,13 +82,13 @@ extension Pipeline {
             return refuse(submission, digests, .busy(busy), from: door, awaitsOutcome: awaitsOutcome, at: now)
         }
         delivery.withLane(lane) { $0.take(size, from: submission.sender) }
-        noteClock(at: now)
         if isElsewhere { cluster.addElsewhere(digests.token, size: size) }
         let isShelved = !isElsewhere && goesToBacklog(digests.token, in: lane)
         let slot = delivery.insert(
             Delivery.Entry(
                 token: digests.token, lane: lane, size: size, submittedAt: now.monotonic,
-                deadline: now.deadline(notification.expiresAt, within: Validator.longestMilliseconds),
+                deadline: wallClock.dating(now)
+                    .deadline(notification.expiresAt, within: Validator.longestMilliseconds),
                 registeredAt: submission.registeredAt ?? 0, notBefore: later ?? 0,
                 isUrgent: notification.content.isUrgent, whereabouts: isElsewhere ? .elsewhere : .window,
                 body: notification))

@@ -6,10 +6,13 @@ package struct ClockRecord: Equatable, Sendable {
     package var trusted: UnixTime
     /// The time when the clock was set last; `nil`: never that is known of.
     package var setAt: UnixTime?
+    /// The dates that nobody has confirmed; `nil`: all that is in the outbox was dated by a clock that was right.
+    package var unconfirmed: UnconfirmedDates?
 
-    package init(trusted: UnixTime, setAt: UnixTime? = nil) {
+    package init(trusted: UnixTime, setAt: UnixTime? = nil, unconfirmed: UnconfirmedDates? = nil) {
         self.trusted = trusted
         self.setAt = setAt
+        self.unconfirmed = unconfirmed
     }
 }
 
@@ -19,19 +22,26 @@ package struct ToldTime: Equatable, Sendable {
     package var unix: UnixTime
     /// The time when that was said.
     package var monotonic: MonotonicTime
+    /// Whether the time was no later either, but for a few seconds.
+    package var isExact: Bool
 
-    package init(unix: UnixTime, monotonic: MonotonicTime) {
+    package init(unix: UnixTime, monotonic: MonotonicTime, isExact: Bool = true) {
         self.unix = unix
         self.monotonic = monotonic
+        self.isExact = isExact
     }
 
     /// The error of a clock that agrees: half of what makes the clock of a node in a shared store a wrong one.
-    private static let error = Duration.seconds(15)
+    package static let error: Int64 = 15_000
 
     /// Whether a clock that has not been set since told about the same time at that moment.
-    package func agrees(with now: Instant) -> Bool {
-        let then = now.unix - (now.monotonic - monotonic)
-        return then > unix - ToldTime.error && then < unix + ToldTime.error
+    ///
+    /// - Parameter error: milliseconds by which the two may differ.
+    package func agrees(with now: Instant, within error: Int64 = ToldTime.error) -> Bool {
+        let (age, isFarAway) = now.monotonic.nanoseconds.subtractingReportingOverflow(monotonic.nanoseconds)
+        let (distance, isFarOff) = (now.unix.milliseconds - age / 1_000_000).subtractingReportingOverflow(
+            unix.milliseconds)
+        return isExact && !isFarAway && !isFarOff && distance.magnitude < error.magnitude
     }
 }
 
@@ -41,14 +51,19 @@ package struct ToldTime: Equatable, Sendable {
 /// stood for that time, what it calls older is older, whatever it said before. A clock that is far ahead, at the start, of
 /// the time at which it was trusted last may be wrong until somebody sets it: a board without a battery, one in local
 /// time, a machine that was asleep. It is doubted until it has stood for a while, or somebody says that it is about so late.
+/// Where it is ahead by more than a week that while is a day: what waits is over then at once, and a machine that was off
+/// for so long has network when it is to send anything, and so somebody who says so.
 struct ClockWatch {
     /// A smaller step is none: milliseconds.
-    private static let step: Int64 = 60_000
+    static let step: Int64 = 60_000
     /// The distance from the last trusted time beyond which a clock has to prove itself: milliseconds. A
     /// start takes less.
     static let far: Int64 = 600_000
     /// The time for which a clock that is so far ahead has to stand.
-    static let proof: Duration = .seconds(600)
+    private static let proof: Duration = .seconds(600)
+    /// The distance from the last trusted time beyond which it has to stand for longer: milliseconds.
+    private static let veryFar: Int64 = 7 * 86_400_000
+    private static let longProof: Duration = .seconds(86_400)
 
     private var offset: Int64
     /// The time since when the clock has stood.
@@ -99,8 +114,13 @@ struct ClockWatch {
         }
         self.offset = offset
         trustIfNear()
-        if now - standsSince >= ClockWatch.proof { trustedOffset = offset }
+        let (ahead, isOverflow) = offset.subtractingReportingOverflow(trustedOffset)
+        let proof = isOverflow || ahead > ClockWatch.veryFar ? ClockWatch.longProof : ClockWatch.proof
+        if now - standsSince >= proof { trustedOffset = offset }
     }
+
+    /// Trusts the clock as it is: somebody who knows says the same.
+    mutating func trust() { trustedOffset = offset }
 
     /// Takes a reading between those of every few seconds, where the clock was set since the last one: it may be set back before
     /// the next, and what was accepted meanwhile has its time.

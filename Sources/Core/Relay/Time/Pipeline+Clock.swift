@@ -3,13 +3,17 @@ import Clocks
 /// The consequences of a doubted wall clock for what waits.
 extension Pipeline {
     mutating func startClock(_ last: ClockRecord?, offset: Int64, at now: Instant) {
-        commits.append(.clock(wallClock.start(last, offset: offset, at: now)))
+        if let record = wallClock.start(last, offset: offset, lastSequence: lastSequence, at: now) {
+            commits.append(.clock(record))
+        }
     }
 
     /// Notes a moment at which something is decided. That the clock was set is written no later than what is accepted since: the
     /// next process would take a time that the clock had only for a while for one of long ago.
     mutating func noteClock(at now: Instant) {
-        if let record = wallClock.note(now) { commits.append(.clock(record)) }
+        guard let step = wallClock.note(now, lastSequence: lastSequence) else { return }
+        effects.append(.clockSet(by: step))
+        if let record = wallClock.record(at: now) { commits.append(.clock(record)) }
     }
 
     /// Looks at the clock. To be called every few seconds.
@@ -22,11 +26,22 @@ extension Pipeline {
     /// Whether the clock is doubted: nothing ends or is forgotten yet because of what it says.
     package var isClockDoubted: Bool { wallClock.isDoubted }
 
+    /// Whether somebody who knows the time is to be asked.
+    package var isClockToBeConfirmed: Bool { wallClock.isDoubted || wallClock.isUnconfirmed }
+
+    /// Returns the present as what is accepted now is dated, in memory and in the outbox.
+    package func date(at now: Instant) -> UnixTime { wallClock.date(at: now) }
+
+    /// Returns the time by a clock by which nothing that is dated so ends too early.
+    package func lateTime(at now: Instant) -> UnixTime { wallClock.lateTime(at: now) }
+
     /// Takes the time from somebody who knows: the date of a push
     /// service's answer, or tor's view of the network.
     package mutating func hear(_ told: ToldTime, at now: Instant) {
-        guard wallClock.isDoubted else { return }
-        wallClock.hear(told)
+        guard isClockToBeConfirmed else { return }
+        // It may have been set since the last moment.
+        noteClock(at: now)
+        wallClock.hear(told, lastSequence: lastSequence, at: now)
         doubtLess(at: now)
     }
 

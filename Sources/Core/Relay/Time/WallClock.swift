@@ -4,42 +4,145 @@ import Clocks
 /// sets.
 ///
 /// It has three clocks to tell: the steady one, which is the wall clock as it was at the start and goes on from there; the
-/// late one, which is behind all that the wall clock has been since, and behind what was trusted last; and the wall clock
+/// late one, which is behind all that dates were taken from since, and behind what was trusted last; and the wall clock
 /// itself, which is only ever watched. Never true: that the late one is ahead of the steady one.
+///
+/// What is accepted is dated by the steady clock, and is told to gateways by the wall clock as it is when it is sent: so it
+/// keeps what it has left to live however the clock is set. Until somebody who knows the time has confirmed the steady clock,
+/// the next process takes its dates to have gone with the wall clock (``ClockRecord/begun(after:lastSequence:at:)``). In a store with other
+/// nodes dates are by the wall clock, since each node has a steady one of its own.
 struct WallClock: Sendable {
+    /// What is known of the dates that this process sets down.
+    private enum Standing {
+        /// Somebody has confirmed the clock, and it agrees with the steady one.
+        case confirmed
+        /// Nobody has confirmed the clock that has dated what was accepted since then, behind this number.
+        case unconfirmed(behind: Int64, since: UnixTime)
+        /// The clock was confirmed, and was set at this time by the steady one: one of the two is wrong.
+        case apart(behind: Int64, since: UnixTime)
+    }
+
+    private var standing = Standing.confirmed
+    /// Whether other nodes write into the same store.
+    private let isShared: Bool
+    /// The number behind which dates go with the clock when it is set: those of a process that knew the time better stay.
+    private var goesBehind = Int64.max
+    /// Whether all that waited at the start can be judged by the steady clock: nothing speaks against it.
+    private var isSteadyTrue = false
+    /// The offset of the last moment.
+    private var lastOffset: Int64 = 0
     /// The watch over the clock; `nil`: it has not begun.
     private var watch: ClockWatch?
     /// Milliseconds of the wall clock at the start less those of the monotonic one.
     private var steadyOffset: Int64 = 0
     /// The least that this difference has been since.
     private var leastOffset: Int64 = .max
+    /// The least that it has been as far as dates were taken from the wall clock.
+    private var leastNearOffset: Int64 = .max
     /// The offset by which the clock was trusted last, while it is doubted since the start.
     private var doubtOffset: Int64?
+
+    init(isShared: Bool) { self.isShared = isShared }
 
     /// Starts the clock.
     ///
     /// - Parameters:
     ///   - last: what the last process left; `nil`: there was none.
     ///   - offset: milliseconds of the wall clock less those of one that nobody sets.
+    ///   - lastSequence: a sequence number that nothing exceeds.
     /// - Returns: What is to be written no later than the first thing that is accepted by that clock: the next process may find the
-    ///   clock set back, and takes what has its time from before for that of a clock that was ahead.
-    mutating func start(_ last: ClockRecord?, offset: Int64, at now: Instant) -> ClockRecord {
+    ///   clock set back.
+    mutating func start(
+        _ last: ClockRecord?, offset: Int64, lastSequence: Int64, at now: Instant
+    ) -> ClockRecord? {
         let watch = ClockWatch(offset: offset, at: now.monotonic, last: last)
         self.watch = watch
         if watch.isDoubted { doubtOffset = watch.trustedOffset }
-        note(now)
-        return watch.record(at: now.monotonic)
+        _ = note(now, lastSequence: lastSequence)
+        if !isShared { begin(last, watch, lastSequence, at: now) }
+        return record(at: now)
+    }
+
+    private mutating func begin(
+        _ last: ClockRecord?, _ watch: ClockWatch, _ lastSequence: Int64, at now: Instant
+    ) {
+        goesBehind = .min
+        isSteadyTrue = !watch.isDoubted
+        if let dates = last?.unconfirmed {
+            standing = .unconfirmed(behind: dates.behind, since: dates.since)
+            goesBehind = dates.behind
+        } else if last == nil {
+            standing = .unconfirmed(behind: lastSequence, since: now.unix)
+        } else if watch.isDoubted {
+            standing = .unconfirmed(behind: lastSequence, since: now.unix)
+            goesBehind = lastSequence
+        } else if !watch.isNear {
+            // It can't be so early, or it was ahead before: what waits ends by neither.
+            isSteadyTrue = false
+            steadyOffset = watch.trustedOffset
+            leastNearOffset = steadyOffset
+            standing = .unconfirmed(behind: lastSequence, since: steadyTime(at: now))
+        }
+    }
+
+    /// Returns what is known of the clock, for the next process; `nil`: it has not begun.
+    func record(at now: Instant) -> ClockRecord? {
+        var record = watch?.record(at: now.monotonic)
+        switch standing {
+        case .confirmed: break
+        case .unconfirmed(let behind, let since), .apart(let behind, let since):
+            record?.unconfirmed = UnconfirmedDates(
+                behind: behind, since: since, until: steadyTime(at: now))
+        }
+        return record
     }
 
     /// Notes a moment. Called for each at which something is decided.
     ///
-    /// - Returns: What is to be written with the first thing that has its time from this clock; `nil`: nobody has set the clock.
-    @discardableResult
-    mutating func note(_ now: Instant) -> ClockRecord? {
-        if leastOffset == .max { steadyOffset = now.offset }
+    /// - Returns: By how much the clock was set since the last one; `nil`: it was not.
+    mutating func note(_ now: Instant, lastSequence: Int64) -> Duration? {
+        if leastOffset == .max { (steadyOffset, lastOffset) = (now.offset, now.offset) }
+        _ = watch?.notice(offset: now.offset, at: now.monotonic)
+        let isApart = ahead(at: now) != .zero
         leastOffset = min(leastOffset, now.offset)
-        guard watch?.notice(offset: now.offset, at: now.monotonic) == true else { return nil }
-        return watch?.record(at: now.monotonic)
+        if !isApart { leastNearOffset = min(leastNearOffset, now.offset) }
+        switch standing {
+        case .confirmed where isApart: standing = .apart(behind: lastSequence, since: steadyTime(at: now))
+        case .apart where !isApart: standing = .confirmed
+        case .confirmed, .unconfirmed, .apart: break
+        }
+        defer { lastOffset = now.offset }
+        let step = now.offset - lastOffset
+        return step.magnitude > ClockWatch.step.magnitude ? .milliseconds(step) : nil
+    }
+
+    // MARK: Dates
+
+    /// Returns how far the wall clock is ahead of the one that dates what is accepted.
+    private func ahead(at now: Instant) -> Duration {
+        let ahead = now.offset - steadyOffset
+        return isShared || ahead.magnitude <= ClockWatch.step.magnitude ? .zero : .milliseconds(ahead)
+    }
+
+    /// Returns the present as what is accepted now is dated.
+    func date(at now: Instant) -> UnixTime { now.unix - ahead(at: now) }
+
+    /// Returns a moment with the present as what is accepted now is dated.
+    func dating(_ now: Instant) -> Instant { Instant(unix: date(at: now), monotonic: now.monotonic) }
+
+    /// Returns a notification with its dates by the clock that dates what is accepted.
+    func dated(_ notification: Notification, at now: Instant) -> Notification {
+        let ahead = ahead(at: now)
+        return ahead == .zero ? notification : notification.later(by: .zero - ahead)
+    }
+
+    /// Returns a notification with its dates by the wall clock as it is now, as whoever gets it has to understand them.
+    ///
+    /// - Parameter sequence: `nil`: it has none yet.
+    func told(_ notification: Notification, _ sequence: Int64?, at now: Instant) -> Notification {
+        let ahead = ahead(at: now)
+        guard ahead != .zero, sequence ?? .max > goesBehind else { return notification }
+        return notification.later(by: ahead)
     }
 
     // MARK: Times
@@ -61,16 +164,25 @@ struct WallClock: Sendable {
             .deadline(time, within: Claim.longestWait)
     }
 
-    /// Returns the present by a clock that is behind all that the wall clock has been
-    /// since the start, and behind the time at which it was trusted last if it is
-    /// doubted: by this clock nothing expires too early.
+    /// Returns the present by a clock that is behind all that dates were taken from since the start; if something spoke against the
+    /// clock then, also behind the time at which it was trusted last, and behind all that it has been since. By this clock nothing expires
+    /// too early.
     func lateTime(at now: Instant) -> UnixTime {
+        guard !isSteadyTrue else { return lateSteadyTime(at: now) }
         let offset = min(leastOffset, steadyOffset, doubtOffset ?? .max)
         return UnixTime(milliseconds: now.monotonic.nanoseconds / 1_000_000 + offset)
     }
 
-    func lateInstant(at now: Instant) -> Instant {
-        Instant(unix: lateTime(at: now), monotonic: now.monotonic)
+    private func lateSteadyTime(at now: Instant) -> UnixTime {
+        UnixTime(milliseconds: now.monotonic.nanoseconds / 1_000_000 + min(leastNearOffset, steadyOffset))
+    }
+
+    /// Returns a moment with the late time.
+    ///
+    /// - Parameter isOwn: Whether it is for what this process has dated.
+    func lateInstant(isOwn: Bool = false, at now: Instant) -> Instant {
+        let time = isOwn && !isShared ? lateSteadyTime(at: now) : lateTime(at: now)
+        return Instant(unix: time, monotonic: now.monotonic)
     }
 
     // MARK: Doubt
@@ -88,10 +200,25 @@ struct WallClock: Sendable {
     /// - Returns: What is to be written; `nil`: it has not begun.
     mutating func look(offset: Int64, at now: Instant) -> ClockRecord? {
         watch?.look(offset: offset, at: now.monotonic)
-        return watch?.record(at: now.monotonic)
+        return record(at: now)
     }
 
-    mutating func hear(_ told: ToldTime) { watch?.hear(told) }
+    /// Whether nobody who knows the time has confirmed the clock yet.
+    var isUnconfirmed: Bool { if case .unconfirmed = standing { true } else { false } }
+
+    mutating func hear(_ told: ToldTime, lastSequence: Int64, at now: Instant) {
+        if isDoubted { watch?.hear(told) }
+        guard isUnconfirmed,
+            told.agrees(
+                with: Instant(unix: steadyTime(at: now), monotonic: now.monotonic), within: ClockWatch.step)
+        else { return }
+        if ahead(at: now) == .zero {
+            standing = .confirmed
+            watch?.trust()
+        } else {
+            standing = .apart(behind: lastSequence, since: steadyTime(at: now))
+        }
+    }
 
     /// Doubts no more than the watch does by now.
     ///

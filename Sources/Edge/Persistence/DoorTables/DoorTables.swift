@@ -42,7 +42,7 @@ enum DoorTableKinds {
     static var all: [any DoorTables.Type] {
         [
             InstallationTables.self, StatusIMTables.self, BitwardenTables.self, PhoneBookTables.self,
-            MailboxTables.self,
+            MailboxTables.self, ClockTables.self,
         ]
     }
 }

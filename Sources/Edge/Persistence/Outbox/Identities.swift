@@ -110,6 +110,9 @@ final class Identities {
 
     private static let readAtOnce: Int64 = 20_000
 
+    /// Moves the dates of those that were remembered at the start, as the store has moved them.
+    func move(_ redating: Redating) { filter.move(redating) }
+
     /// Takes all identities that were remembered at the start. Only the first call has them: they are read
     /// once, and kept by one.
     func takeFilter(_ connection: borrowing Connection) throws(StoreError) -> IdentityFilter {

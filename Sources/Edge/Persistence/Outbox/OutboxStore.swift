@@ -1,3 +1,4 @@
+import Clocks
 import Reactor
 import Relay
 
@@ -44,8 +45,15 @@ package actor OutboxStore: Outbox {
     /// Opens the store in a file at this path.
     package init(path: String) async throws(StoreError) { try await self.init(.file(path)) }
 
-    package func content() throws(OutboxError) -> OutboxContent {
-        let content = try translated { (store) throws(StoreError) in try store.content() }
+    package func content() throws(OutboxError) -> OutboxContent { try content(at: EventLoop.unixTime) }
+
+    func content(at now: UnixTime) throws(OutboxError) -> OutboxContent {
+        let content = try translated { (store) throws(StoreError) in
+            let redating = try store.begin(at: now)
+            var content = try store.content()
+            content.redating = redating
+            return content
+        }
         isStarting = false
         return content
     }

@@ -52,11 +52,7 @@ extension Store {
                     since: tokens.time(1), buriedAt: tokens.time(2))
             }
         }
-        let clock = try Statement("SELECT trusted, set_at FROM clock", on: connection)
-        if try clock.step() {
-            content.clock = ClockRecord(
-                trusted: clock.time(0), setAt: clock.isNull(1) ? nil : clock.time(1))
-        }
+        content.clock = try clock()
         if let sharing {
             content.wishes = try sharing.wishes(of: sharing.owned)
         } else {

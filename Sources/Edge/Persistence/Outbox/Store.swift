@@ -14,7 +14,7 @@ final class Store {
     private let bury: Statement
     private let revive: Statement
     private let forgetTokens: Statement
-    private let setClock: Statement
+    let setClock: Statement
     let connection: Connection
     let place: StorePlace
     /// Whether the last commit found no room on the disk, and none has found any since.
@@ -86,6 +86,7 @@ final class Store {
         self.connection = connection
         nextSequence = max(try highest() + 1, earlier?.nextSequence ?? 0)
         try self.connection.engine.beginRun(isAnew: earlier != nil)
+        if sharing == nil { try open(ClockTables.self) }
         guard let earlier else { return }
         // Nobody asks for it: the node has it already.
         _ = try identities.takeFilter(self.connection)
@@ -138,14 +139,7 @@ final class Store {
                     try forgetTokens.bind(2, time: latest)
                     try forgetTokens.run()
                     hasForgotten = true
-                case .clock(let record):
-                    try setClock.bind(1, time: record.trusted)
-                    if let time = record.setAt {
-                        try setClock.bind(2, time: time)
-                    } else {
-                        try setClock.bind(2, nil)
-                    }
-                    try setClock.run()
+                case .clock(let record): try set(record)
                 case .giveUp(let shards):
                     try deleteDelivered()
                     try sharing?.giveUp(shards)

@@ -1,0 +1,47 @@
+import Foundation
+import Lab
+import Reactor
+import Testing
+import Vectors
+
+/// The built program started with a clock that is years off, and set right later.
+@EventLoop
+@Suite struct SetClockTests {
+    private static let years = 6 * 365 * 86_400
+
+    /// Seconds for which Google is to keep a push.
+    private func life(of push: AcceptedPush) throws -> Int {
+        let text = String(decoding: push.body, as: UTF8.self)
+        let rest = try #require(text.range(of: #""ttl":""#)).upperBound
+        return try #require(Int(text[rest...].prefix { $0 != "s" }))
+    }
+
+    /// Google gives no token for what is signed years off, so nothing goes out before.
+    @Test(arguments: [ShiftedClocks.Shift.behind, .ahead], [false, true])
+    func whatAWrongClockTookHasItsWholeLife(shift: ShiftedClocks.Shift, restarts: Bool) async throws {
+        let stage = try LoopbackStage()
+        let clocks = try ShiftedClocks(in: stage.world.directory.path)
+        try clocks.set(shift, seconds: Self.years)
+        try await stage.start(environment: clocks.environment)
+        let peer = try await stage.dial()
+        #expect(try await peer.send(request(1, platform: .android)).status == .stored)
+        #expect(stage.world.google.book.isEmpty)
+        if restarts {
+            try stage.signal(SIGKILL)
+            await stage.node.wait { $0.exit != nil }
+            try clocks.rightAll()
+            try await stage.start(environment: clocks.environment)
+        } else {
+            try clocks.rightAll()
+        }
+        // Longer than a pause of the token's, and than a housekeeping takes to come.
+        stage.world.google.clockOffset = .seconds(120)
+        try clocks.set(.held, seconds: 120)
+        await stage.logged("node.clock_set")
+        try await until { !stage.world.google.book.isEmpty }
+        #expect(stage.world.google.book.count == 1)
+        let life = try life(of: stage.world.google.book[0])
+        #expect(life <= 28 * 86_400 && life > 28 * 86_400 - 3600, "\(life)")
+        await stage.close()
+    }
+}
