@@ -25,7 +25,7 @@ extension MailboxDoor: ConfiguredDoor {
         let digests = MailboxDigests(key: try state.digestKey())
         let (door, watch, news): (MailboxDoor, StoreWatch<[Mailbox]>, MailboxNews)
         do throws(OutboxError) {
-            let store = try await StoredMailboxes(in: site.outbox)
+            let store = try await StoredMailboxes(in: site.outbox, dates: { dispatcher.dates })
             let made = MailboxDoor(
                 settings: settings.settings, store: store, digests: digests,
                 replies: ReplyBoard(store: store, digests: digests), room: site.room)

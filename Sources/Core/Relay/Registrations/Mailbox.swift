@@ -115,6 +115,14 @@ package struct MailboxMessage: Equatable, Sendable {
         self.delayedBy = delayedBy
     }
 
+    /// Returns the message as one that was accepted so much later.
+    package func later(by time: Duration) -> MailboxMessage {
+        MailboxMessage(
+            number: number, id: id, acceptedAt: acceptedAt + time, expiresAt: expiresAt + time,
+            isUrgent: isUrgent, text: text, replaces: replaces, isPublished: isPublished, delayedBy: delayedBy
+        )
+    }
+
     /// Returns the id of a notification's message: 64 of its bits, as letters and digits.
     package static func id(of notification: NotificationID) -> String {
         let digits = Array("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz".utf8)

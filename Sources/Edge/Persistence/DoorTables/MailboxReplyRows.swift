@@ -172,6 +172,7 @@ extension StoredMailboxes {
             try tables.replies.mailbox(of: address) != nil
         }
         guard isKnown else { return .noSuchMailbox }
+        let now = await dates().stored(now)
         return try await file.write(MailboxTables.self) { tables throws(StoreError) in
             try tables.replies.post(
                 sealed, digest: digest, in: channel, by: address, at: now, within: bounds)
@@ -185,6 +186,7 @@ extension StoredMailboxes {
     package func replies(
         in channel: Digest, of address: Digest, acknowledging acknowledged: Int64, at now: Int64
     ) async throws(OutboxError) -> [MailboxReply]? {
+        let now = await dates().over(at: now)
         // What acknowledges nothing needs no commit.
         let holds = try await file.read(MailboxTables.self) { tables throws(StoreError) in
             acknowledged > 0

@@ -1,13 +1,18 @@
+import Reactor
 import Relay
 
-/// The mailboxes and what lies in them, in the store. Each call is a transaction.
+/// The mailboxes and what lies in them, in the store. Each call is a transaction. Times come and go by the wall clock.
 package struct StoredMailboxes: Sendable {
     let file: OutboxStore
+    let dates: @Sendable @EventLoop () -> StoreDates
 
     /// Makes the tables if they are not there.
-    package init(in file: OutboxStore) async throws(OutboxError) {
+    package init(
+        in file: OutboxStore, dates: @escaping @Sendable @EventLoop () -> StoreDates = { StoreDates() }
+    ) async throws(OutboxError) {
         try await file.open(MailboxTables.self)
         self.file = file
+        self.dates = dates
     }
 
     /// Returns all mailboxes and the version of their tables, which changes when another process changes them; `nil` if
@@ -28,7 +33,8 @@ package struct StoredMailboxes: Sendable {
     package func add(
         pushTopic mailbox: Mailbox, address: Digest, at time: Int64, sparing read: Set<Int64>
     ) async throws(OutboxError) -> [Mailbox] {
-        try await file.write(MailboxTables.self) { tables throws(StoreError) in
+        let time = await dates().stored(time)
+        return try await file.write(MailboxTables.self) { tables throws(StoreError) in
             try tables.add(pushTopic: mailbox, address: address, at: time, sparing: read)
             try tables.tellOthers()
             return try tables.mailboxes()
@@ -37,6 +43,7 @@ package struct StoredMailboxes: Sendable {
 
     /// Notes that these topics are read.
     package func touch(_ mailboxes: Set<Int64>, at time: Int64) async throws(OutboxError) {
+        let time = await dates().stored(time)
         try await file.write(MailboxTables.self) { tables throws(StoreError) in
             for mailbox in mailboxes { try tables.touch(mailbox, at: time) }
         }
@@ -54,7 +61,8 @@ package struct StoredMailboxes: Sendable {
         _ message: MailboxMessage, to address: Digest, keeping identity: Digest?,
         within bounds: MailboxBounds
     ) async throws(OutboxError) -> MailboxPut {
-        try await file.write { store throws(StoreError) in
+        let message = message.later(by: .zero - (await dates().ahead))
+        return try await file.write { store throws(StoreError) in
             try store.tables(MailboxTables.self).messages.put(
                 message, to: address, keeping: identity, within: bounds, in: store)
         }
@@ -66,14 +74,20 @@ package struct StoredMailboxes: Sendable {
     package func deliver(
         dueAt time: Int64, within bounds: MailboxBounds
     ) async throws(OutboxError) -> MailboxDelivery {
+        let dates = await dates()
+        let time = dates.stored(time)
         // Where nothing is due no commit is needed.
         let next = try await file.read(MailboxTables.self) { tables throws(StoreError) in
             try tables.messages.delayed.next()
         }
-        guard let next, next <= time else { return MailboxDelivery(mailboxes: [], next: next) }
-        return try await file.write { store throws(StoreError) in
+        guard let next, next <= time else {
+            return MailboxDelivery(mailboxes: [], next: next.map { $0 + dates.ahead.milliseconds })
+        }
+        let delivery = try await file.write { store throws(StoreError) in
             try store.tables(MailboxTables.self).messages.deliver(dueAt: time, within: bounds, in: store)
         }
+        return MailboxDelivery(
+            mailboxes: delivery.mailboxes, next: delivery.next.map { $0 + dates.ahead.milliseconds })
     }
 
     /// Returns the points from which a client begins to read, and carries out the acknowledgements in its question. The first
@@ -86,6 +100,8 @@ package struct StoredMailboxes: Sendable {
     package func begin(
         _ since: MailboxSince, of clients: [MailboxClient], filtered isFiltered: Bool = false, at now: Int64
     ) async throws(OutboxError) -> (starts: [MailboxStart], ends: [KeptEnd]) {
+        let dates = await dates()
+        let since = if case .time(let time) = since { MailboxSince.time(dates.stored(time)) } else { since }
         let starts = try await file.read(MailboxTables.self) { tables throws(StoreError) in
             try tables.messages.starts(since, of: clients)
         }
@@ -99,9 +115,13 @@ package struct StoredMailboxes: Sendable {
     package func messages(
         behind places: [MailboxPlace], at now: Int64, limit: Int
     ) async throws(OutboxError) -> [(mailbox: Int64, message: MailboxMessage)] {
-        try await file.read(MailboxTables.self) { tables throws(StoreError) in
+        let dates = await dates()
+        let now = dates.over(at: now)
+        let found = try await file.read(MailboxTables.self) { tables throws(StoreError) in
             try tables.messages.messages(behind: places, at: now, limit: limit)
         }
+        guard dates.ahead != .zero else { return found }
+        return found.map { ($0.mailbox, $0.message.later(by: dates.ahead)) }
     }
 
     /// Acknowledges messages.
@@ -113,6 +133,7 @@ package struct StoredMailboxes: Sendable {
     ) async throws(OutboxError) -> [KeptEnd] {
         // What acknowledges nothing needs no commit.
         guard receipts.contains(where: { $0.after < $0.upTo }) else { return [] }
+        let now = await dates().over(at: now)
         return try await file.write { store throws(StoreError) in
             let messages = store.tables(MailboxTables.self).messages
             // Readers of one mailbox may be at two nodes: the first one delivers, and the last one deletes.
@@ -145,7 +166,8 @@ package struct StoredMailboxes: Sendable {
     ///
     /// - Returns: What nobody has acknowledged of it, or of what went with its mailbox.
     package func forget(expiredBefore time: Int64) async throws(OutboxError) -> [KeptEnd] {
-        try await file.write { store throws(StoreError) in
+        let time = await dates().over(at: time)
+        return try await file.write { store throws(StoreError) in
             let tables = store.tables(MailboxTables.self)
             try tables.replies.forget(at: time)
             return try tables.messages.forget(expiredBefore: time, in: store)

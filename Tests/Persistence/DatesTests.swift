@@ -1,0 +1,157 @@
+import Clocks
+import Relay
+import Testing
+
+@testable import Persistence
+
+/// Dates in the store that nobody has confirmed.
+@Suite(.serialized) struct DatesTests {
+    let directory: Directory
+
+    init() throws { directory = try Directory() }
+
+    private static let wrong = UnixTime(milliseconds: 1_000_000)
+    private static let right = UnixTime(milliseconds: 9_000_000)
+    private static let by = right - wrong
+
+    private func stored(
+        _ sequence: Int64, at time: UnixTime, _ destination: StoreRequest.Destination = .window
+    ) -> OutboxChange {
+        let one = request(sequence, token: UInt64(sequence), acceptedAt: time)
+        return .store(
+            StoreRequest(notification: one.notification, digests: one.digests, destination: destination))
+    }
+
+    @Test func theFirstProcessSaysThatNobodyHasConfirmedItsDates() async throws {
+        let outbox = try await directory.open()
+        let content = try await outbox.content(at: Self.wrong)
+        #expect(content.redating == nil)
+        #expect(content.clock == ClockRecord.begun(after: nil, lastSequence: 0, at: Self.wrong).0)
+        await outbox.close()
+        let again = try await directory.open()
+        // A start that takes a minute is no other clock.
+        #expect(try await again.content(at: Self.wrong + .seconds(60)).redating == nil)
+        await again.close()
+    }
+
+    @Test func whatWaitsGoesWithTheClock() async throws {
+        var outbox = try await directory.open()
+        let before = Self.wrong - .seconds(1)
+        _ = try await outbox.commit([stored(1, at: before)])
+        _ = try await outbox.content(at: Self.wrong)
+        let dead = DeadToken(since: 7, buriedAt: Self.wrong + .seconds(3))
+        _ = try await outbox.commit([
+            stored(2, at: Self.wrong), stored(3, at: Self.wrong, .backlog(room: 9)),
+            .buryToken(Digest(high: 1, low: 1), dead),
+        ])
+        let dates = try await outbox.notifications([1, 2, 3])
+        await outbox.close()
+        outbox = try await directory.open()
+        let content = try await outbox.content(at: Self.right)
+        #expect(content.redating == Redating(behind: 1, since: Self.wrong, by: Self.by))
+        #expect(
+            content.clock?.unconfirmed == UnconfirmedDates(behind: 1, since: Self.right, until: Self.right))
+        #expect(content.waiting.map(\.acceptedAt) == [before, Self.right])
+        #expect(content.deadTokens.values.map(\.buriedAt) == [dead.buriedAt + Self.by])
+        let found = try await outbox.notifications([1, 2, 3])
+        for (sequence, step) in [(1, .zero), (2, Self.by), (3, Self.by)] as [(Int64, Duration)] {
+            #expect(found[sequence] != nil && found[sequence] == dates[sequence]?.later(by: step))
+        }
+        await outbox.close()
+    }
+
+    @Test func whatIsConfirmedStays() async throws {
+        var outbox = try await directory.open()
+        _ = try await outbox.content(at: Self.wrong)
+        _ = try await outbox.commit([stored(1, at: Self.wrong), .clock(ClockRecord(trusted: Self.wrong))])
+        await outbox.close()
+        outbox = try await directory.open()
+        let content = try await outbox.content(at: Self.right)
+        #expect(content.redating == nil && content.waiting.map(\.acceptedAt) == [Self.wrong])
+        #expect(content.clock == ClockRecord(trusted: Self.wrong))
+        await outbox.close()
+    }
+
+    /// With other nodes the dates are of several clocks.
+    @Test func aDatabaseKeepsItsDates() async throws {
+        try directory.use(.database)
+        let outbox = try await directory.open()
+        #expect(try await outbox.content(at: Self.wrong).clock == nil)
+        _ = try await outbox.commit([stored(1, at: Self.wrong)])
+        let content = try await outbox.content(at: Self.right)
+        #expect(content.redating == nil && content.waiting.map(\.acceptedAt) == [Self.wrong])
+        await outbox.close()
+    }
+
+    // MARK: Mailboxes
+
+    private func put(_ time: UnixTime, into address: Digest, of store: StoredMailboxes) async throws {
+        let message = MailboxMessage(
+            id: MailboxMessage.id(of: NotificationID(high: UInt64(time.milliseconds), low: 0)),
+            acceptedAt: time, expiresAt: time + .seconds(1), isUrgent: true, text: "x", isPublished: true)
+        let put = try await store.put(message, to: address, keeping: nil, within: MailboxBounds())
+        #expect(put.result == .stored(1))
+    }
+
+    private func mailbox() throws -> Digest {
+        let address = Digest(high: 1, low: 1)
+        let mailbox = Mailbox(
+            name: "me", show: .bell, isOpen: false, topic: Digest(high: 2, low: 1),
+            readers: [Mailbox.Reader(name: "phone", token: Digest(high: 3, low: 1))])
+        #expect(
+            try RegistrationFile(directory.place, isReadOnly: false).add(
+                mailbox, address: address, addedAt: 1))
+        return address
+    }
+
+    private func messages(_ store: StoredMailboxes, at now: UnixTime) async throws -> [MailboxMessage] {
+        try await store.messages(
+            behind: [MailboxPlace(mailbox: 1, number: 0)], at: now.milliseconds, limit: 9
+        ).map(\.message)
+    }
+
+    /// The clock is set while the node runs: messages that nobody had fetched were deleted.
+    @Test(arguments: TestedEngine.allCases)
+    func aMailboxKeepsItsMessagesWhenTheClockIsSet(on engine: TestedEngine) async throws {
+        try directory.use(engine)
+        let outbox = try await directory.open()
+        let (before, after) = (
+            try await StoredMailboxes(in: outbox),
+            try await StoredMailboxes(in: outbox, dates: { StoreDates(ahead: Self.by) })
+        )
+        let address = try mailbox()
+        try await put(Self.wrong, into: address, of: before)
+        try await put(Self.right + .milliseconds(500), into: address, of: after)
+        _ = try await after.forget(expiredBefore: Self.right.milliseconds + 900)
+        let left = try await messages(after, at: Self.right + .milliseconds(900))
+        #expect(left.map(\.acceptedAt) == [Self.right, Self.right + .milliseconds(500)])
+        #expect(left.map(\.expiresAt) == [Self.right + .seconds(1), Self.right + .milliseconds(1500)])
+        _ = try await after.forget(expiredBefore: Self.right.milliseconds + 1200)
+        #expect(try await messages(after, at: Self.right).count == 1)
+        await outbox.close()
+    }
+
+    /// While the clock is doubted nothing ends by it.
+    @Test func aMailboxKeepsItsMessagesWhileTheClockIsDoubted() async throws {
+        let outbox = try await directory.open()
+        let store = try await StoredMailboxes(
+            in: outbox, dates: { StoreDates(late: Self.wrong.milliseconds) })
+        try await put(Self.wrong, into: try mailbox(), of: store)
+        _ = try await store.forget(expiredBefore: Self.right.milliseconds)
+        #expect(try await messages(store, at: Self.right).count == 1)
+        await outbox.close()
+    }
+
+    @Test func aMailboxGoesWithTheClockOverARestart() async throws {
+        var outbox = try await directory.open()
+        _ = try await outbox.content(at: Self.wrong)
+        try await put(Self.wrong, into: try mailbox(), of: try await StoredMailboxes(in: outbox))
+        await outbox.close()
+        outbox = try await directory.open()
+        _ = try await outbox.content(at: Self.right)
+        let store = try await StoredMailboxes(in: outbox)
+        _ = try await store.forget(expiredBefore: Self.right.milliseconds)
+        #expect(try await messages(store, at: Self.right).map(\.acceptedAt) == [Self.right])
+        await outbox.close()
+    }
+}
