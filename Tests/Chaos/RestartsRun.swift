@@ -32,7 +32,6 @@ final class RestartsRun {
     private var ends: [ClosedRange<ContinuousClock.Instant>] = []
     private var unserved: [Int64] = []
     private var waited = 0
-    private var otherDescriptors = 0
     private var otherIntroductions = 0
 
     private var bin: String { world.directory.path + "/bin" }
@@ -118,12 +117,11 @@ final class RestartsRun {
         }
         for number in 1...max(1, count) where number <= count {
             await pause(.milliseconds(Int.random(in: 0...2000, using: &random)))
-            let service = try? await tor.service(of: address)
+            let service = try? await tor.service()
             let result = try await command()
             if result.status != 0 { violations.append("restart \(number): \(result.words)") }
             try await note()
-            if let service, let now = try? await tor.service(of: address) {
-                if now.descriptor != service.descriptor { otherDescriptors += 1 }
+            if let service, let now = try? await tor.service() {
                 if now.introductionCircuits != service.introductionCircuits { otherIntroductions += 1 }
             }
             guard node.exit == nil, node.processID == process, torProcess() == before else {
@@ -200,8 +198,7 @@ final class RestartsRun {
             ["of others", "\(otherTimes[0]), \(otherTimes[1])"],
             ["nothing taken for, median, longest", "\(unservedTimes[0]), \(unservedTimes[1])"],
             ["connections that waited", "\(waited)"],
-            ["restarts over which the descriptor changed", "\(otherDescriptors)"],
-            ["introduction circuits changed", "\(otherIntroductions)"],
+            ["restarts over which introduction circuits changed", "\(otherIntroductions)"],
             [
                 "asked by the peer that stays, its connections",
                 "\(senders.asked.count), \(senders.reconnects)",

@@ -71,12 +71,11 @@ final class RestartsTor {
 
     /// What tor has of a service.
     struct Service: Equatable {
-        var descriptor: String
         var introductionCircuits: Set<String>
     }
 
-    /// Asks tor for a service as it stands.
-    func service(of address: String) async throws -> Service {
+    /// Asks tor for the service as it stands.
+    func service() async throws -> Service {
         let connection = try await ControlConnection.open(
             control, credentials: ControlCredentials(cookieFile: cookie))
         defer { connection.close() }
@@ -84,9 +83,7 @@ final class RestartsTor {
         let introductions = circuits.split(separator: "\n").filter {
             $0.contains("PURPOSE=HS_SERVICE_INTRO") && $0.contains(" BUILT ")
         }.compactMap { $0.split(separator: " ").first.map(String.init) }
-        let key = "hs/service/desc/id/\(address.prefix { $0 != "." })"
-        let descriptor = try? await connection.send(.getInfo([key]))[key]
-        return Service(descriptor: descriptor ?? "", introductionCircuits: Set(introductions))
+        return Service(introductionCircuits: Set(introductions))
     }
 
     func close() async {
