@@ -82,6 +82,7 @@ extension Pipeline {
             return refuse(submission, digests, .busy(busy), from: door, awaitsOutcome: awaitsOutcome, at: now)
         }
         delivery.withLane(lane) { $0.take(size, from: submission.sender) }
+        noteAcceptance(at: now)
         if isElsewhere { cluster.addElsewhere(digests.token, size: size) }
         let isShelved = !isElsewhere && goesToBacklog(digests.token, in: lane)
         let slot = delivery.insert(

@@ -16,6 +16,12 @@ extension Pipeline {
         if let record = wallClock.record(at: now) { commits.append(.clock(record)) }
     }
 
+    /// Notes a moment at which something is accepted, or a token is buried.
+    mutating func noteAcceptance(at now: Instant) {
+        noteClock(at: now)
+        if let record = wallClock.takeUnwritten(at: now) { commits.append(.clock(record)) }
+    }
+
     /// Looks at the clock. To be called every few seconds.
     mutating func lookAtClock(offset: Int64, at now: Instant) {
         guard let record = wallClock.look(offset: offset, at: now) else { return }

@@ -41,6 +41,8 @@ struct WallClock: Sendable {
     private var leastNearOffset: Int64 = .max
     /// The offset by which the clock was trusted last, while it is doubted since the start.
     private var doubtOffset: Int64?
+    /// Whether this process has written nothing of its clock yet.
+    private var isUnwritten = true
 
     init(isShared: Bool) { self.isShared = isShared }
 
@@ -50,8 +52,7 @@ struct WallClock: Sendable {
     ///   - last: what the last process left; `nil`: there was none.
     ///   - offset: milliseconds of the wall clock less those of one that nobody sets.
     ///   - lastSequence: a sequence number that nothing exceeds.
-    /// - Returns: What is to be written no later than the first thing that is accepted by that clock: the next process may find the
-    ///   clock set back.
+    /// - Returns: What is to be written before anything is accepted by that clock.
     mutating func start(
         _ last: ClockRecord?, offset: Int64, lastSequence: Int64, at now: Instant
     ) -> ClockRecord? {
@@ -60,6 +61,16 @@ struct WallClock: Sendable {
         if watch.isDoubted { doubtOffset = watch.trustedOffset }
         _ = note(now, lastSequence: lastSequence)
         if !isShared { begin(last, watch, lastSequence, at: now) }
+        return watch.isNear ? nil : record(at: now)
+    }
+
+    /// Takes what is to be written with the first thing that is accepted: the next process may find the clock set back, and
+    /// would take what has its time from before for that of a clock that was ahead.
+    ///
+    /// - Returns: `nil`: something of the clock was written.
+    mutating func takeUnwritten(at now: Instant) -> ClockRecord? {
+        guard isUnwritten else { return nil }
+        isUnwritten = false
         return record(at: now)
     }
 
@@ -200,6 +211,7 @@ struct WallClock: Sendable {
     /// - Returns: What is to be written; `nil`: it has not begun.
     mutating func look(offset: Int64, at now: Instant) -> ClockRecord? {
         watch?.look(offset: offset, at: now.monotonic)
+        isUnwritten = isUnwritten && watch == nil
         return record(at: now)
     }
 
