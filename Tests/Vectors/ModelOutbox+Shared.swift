@@ -126,3 +126,12 @@ extension OutboxChange {
         }
     }
 }
+
+extension ModelOutbox.Row {
+    package var waiting: WaitingRow {
+        WaitingRow(
+            sequence: sequence, lane: notification.lane, token: token,
+            isUrgent: notification.content.isUrgent, size: notification.size, attempts: attempts,
+            acceptedAt: notification.acceptedAt, notBefore: notBefore, expiresAt: notification.expiresAt)
+    }
+}

@@ -73,6 +73,8 @@ package struct ModelOutbox {
         self.numbers = numbers[...]
         defer { self.numbers = [] }
         var results: [StoreResult] = []
+        // What is forgotten goes before all else, also before what was said earlier.
+        var forgottenTokens: Set<Digest> = []
         for change in changes {
             switch change {
             case .store(let request): results.append(store(request))
@@ -106,16 +108,20 @@ package struct ModelOutbox {
             case .buryToken(let token, let told): deadTokens[token] = told
             case .reviveToken(let token):
                 let told = deadTokens.removeValue(forKey: token)
-                if told == nil { violation("one is revived that was not dead") }
+                if told == nil, !forgottenTokens.contains(token) {
+                    violation("one is revived that was not dead")
+                }
             case .forget(let acceptedBefore, let buriedBefore, let latest):
                 if acceptedBefore > .min || latest < .max {
                     verdict = Verdict(
                         last: identityOf.keys.max() ?? 0, acceptedBefore: acceptedBefore, latest: latest)
                 }
                 forgetThoseOver()
-                deadTokens = deadTokens.filter {
+                let kept = deadTokens.filter {
                     $0.value.buriedAt >= buriedBefore && $0.value.buriedAt <= latest
                 }
+                forgottenTokens.formUnion(deadTokens.keys.filter { kept[$0] == nil })
+                deadTokens = kept
             case .clock(let record): clock = record
             case .proof, .giveUp: break
             }
@@ -329,15 +335,6 @@ package struct ModelOutbox {
 
     package func notifications(_ sequences: [Int64]) -> [Int64: Notification] {
         sequences.reduce(into: [:]) { $0[$1] = rows[$1]?.notification }
-    }
-}
-
-extension ModelOutbox.Row {
-    package var waiting: WaitingRow {
-        WaitingRow(
-            sequence: sequence, lane: notification.lane, token: token,
-            isUrgent: notification.content.isUrgent, size: notification.size, attempts: attempts,
-            acceptedAt: notification.acceptedAt, notBefore: notBefore, expiresAt: notification.expiresAt)
     }
 }
 
