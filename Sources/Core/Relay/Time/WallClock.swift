@@ -7,12 +7,12 @@ import Clocks
 /// late one, which is behind all that dates were taken from since, and behind what was trusted last; and the wall clock
 /// itself, which is only ever watched. Never true: that the late one is ahead of the steady one.
 ///
-/// What is accepted is dated by the steady clock, and is told to gateways by the wall clock as it is when it is sent: so it
+/// A notification is dated by the steady clock, and is told to gateways by the wall clock as it is when it is sent: so it
 /// keeps what it has left to live however the clock is set. Until somebody who knows the time has confirmed the steady clock,
 /// the next process takes its dates to have gone with the wall clock (``ClockRecord/begun(after:lastSequence:at:)``). In a store with other
 /// nodes dates are by the wall clock, since each node has a steady one of its own.
 struct WallClock: Sendable {
-    /// What is known of the dates that this process sets down.
+    /// The knowledge of the dates that this process sets down.
     private enum Standing {
         /// Somebody has confirmed the clock, and it agrees with the steady one.
         case confirmed
