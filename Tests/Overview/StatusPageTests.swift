@@ -99,7 +99,7 @@ import Testing
         #expect(text.components(separatedBy: "<i class=\"failing\" title=\"").count > 2)
         #expect(text.contains("Onion address: no directory accepted its descriptor"))
         #expect(text.contains("Onion address: well again"))
-        #expect(text.contains("something was broken in"))
+        #expect(text.contains("a check failed in"))
         // Times and values of each bar, and ticks.
         #expect(
             text.firstMatch(of: /<i title="\d\d:\d\d to \d\d:\d\d: \d+ delivered, \d+ refused, \d+ expired">/)
