@@ -89,7 +89,8 @@ private func answer(_ status: Int, _ body: String = "", after: Duration? = nil) 
         _ server: SimulatedNtfy, token: String? = nil, show: NtfyApp.Show = .bell
     ) throws -> NtfyGateway {
         let gateway = try NtfyGateway(
-            .init(url: GatewayURL(server.url), login: token.map { .token(Secret($0)) }, show: show), log: quiet)
+            .init(url: GatewayURL(server.url), login: token.map { .token(Secret($0)) }, show: show),
+            log: quiet)
         gateway.start()
         return gateway
     }
