@@ -81,7 +81,9 @@ extension DispatcherTests {
         await outbox.setFault(nil)
         try await EventLoop.until { dispatcher.outboxFault == nil }
         #expect(told.lines.all.map { $0.prefix { $0 != " " } } == ["outbox.failed", "outbox.recovered"])
-        #expect(await outbox.lastCommit == [.proof])
+        // Beside the record of the clock, which the failed commit had as well.
+        let written = await outbox.lastCommit.filter { if case .clock = $0 { false } else { true } }
+        #expect(written == [.proof])
         await dispatcher.stop()
     }
 

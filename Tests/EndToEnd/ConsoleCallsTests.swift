@@ -198,7 +198,7 @@ import Wire
             ("Android" + good.dropFirst(7), "token_magic"),
             ("android|Pixel|short|" + String(repeating: "a", count: 140), "token_key"),
             (String(good.prefix(60)), "token_device"),
-            ("android|x|\(String(repeating: "k", count: 32))|nt1:a b", "bad_topic"),
+            ("android|x|\(String(repeating: "k", count: 32))|nt1:a!b", "bad_topic"),
         ] {
             let (status, answer) = try await owner.json(
                 "POST", "/api/v1/phones", #"{"name":"alice","pairing_token":\#(quoted(text))}"#)

@@ -262,7 +262,7 @@ import Testing
         ).write(toFile: configuration, atomically: true, encoding: .utf8)
         #expect(try run([program, "check-config", "--config", configuration]).status == 0)
         let again = try initialize("--force", "--https-name", "push.example.org")
-        #expect(again.status == 73 && again.errors.contains("move it away"), "\(again.errors)")
+        #expect(again.status == 73 && again.errors.contains("put it into another folder"), "\(again.errors)")
         #expect(try initialize("--force", "--https-name", "a,IP:127.0.0.1").status == 65)
     }
 

@@ -43,6 +43,11 @@ final class NodeCalls: HTTPDoor {
         return { [self] request, respond in answer(request, callPath, respond) }
     }
 
+    func refusal(_ response: HTTPResponse) -> HTTPResponse {
+        guard response.status == 404 else { return ConsoleDoor.refusal(response) }
+        return HTTPResponse(CallRefusal(.absent, "unknown_call", "there is no such call"))
+    }
+
     private func answer(
         _ request: HTTPRequest, _ callPath: CallPath, _ respond: @escaping @EventLoop (HTTPResponse) -> Void
     ) {

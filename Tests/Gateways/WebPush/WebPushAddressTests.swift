@@ -80,7 +80,7 @@ import Vectors
             let service = WebPushService(PushHosts([named]))
             let subscription = WebPushSubscription(
                 endpoint: endpoint, point: [4] + [UInt8](repeating: 7, count: 64),
-                secret: Secret([UInt8](repeating: 9, count: 16)))
+                auth: [UInt8](repeating: 9, count: 16))
             let text = String(try #require(subscription).text.dropLast(68)) + keys
             let other = WebPushAddressTests.compact(written) + keys
             let (one, same) = (service.target(text, on: .android), service.target(other, on: .android))
@@ -178,7 +178,7 @@ import Vectors
             let point = try #require(Base64.decodeFromURL(one.p256dh))
             let secret = try #require(Base64.decodeFromURL(one.auth))
             let made = try #require(
-                WebPushSubscription(endpoint: endpoint, point: point, secret: Secret(secret)))
+                WebPushSubscription(endpoint: endpoint, point: point, auth: secret))
             #expect(made.text == one.text && made.text.utf8.count == one.length, "\(one.name)")
             #expect(WebPushSubscription(one.text) == made, "\(one.name)")
             #expect(P256.uncompressed(made.point) == point, "\(one.name)")
@@ -229,7 +229,7 @@ import Vectors
             let subscription = Base64.decodeFromURL(one.p256dh).flatMap { point in
                 Base64.decodeFromURL(one.auth).flatMap {
                     P256.isPoint(point)
-                        ? WebPushSubscription(endpoint: endpoint, point: point, secret: Secret($0)) : nil
+                        ? WebPushSubscription(endpoint: endpoint, point: point, auth: $0) : nil
                 }
             }
             #expect((subscription != nil) == one.valid, "\(one.name)")

@@ -25,7 +25,7 @@ extension HTTPDoor {
     /// Answers a request by calling `respond` once, now or later: 404 where its path is none of this door's.
     package func answer(_ request: HTTPRequest, respond: @escaping @EventLoop (HTTPResponse) -> Void) {
         guard let handler = handler(for: request.path) else {
-            return respond(HTTPResponse(status: 404, text: "no such endpoint"))
+            return respond(refusal(HTTPResponse(status: 404, text: "no such endpoint")))
         }
         handler(request, respond)
     }

@@ -19,7 +19,7 @@ enum WebPushRequest {
         let plain = Array(message.utf8)
         return try WebPushEncryption.seal(
             plain, paddedTo: steps.first { $0 >= plain.count } ?? plain.count, for: subscription.point,
-            secret: subscription.secret.bytes)
+            secret: subscription.auth)
     }
 
     /// Makes the head of a request. Path and authorization are secrets: HPACK never keeps them.

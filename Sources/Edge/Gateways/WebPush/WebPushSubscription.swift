@@ -1,4 +1,3 @@
-import Crypto
 import Encodings
 import Relay
 
@@ -15,7 +14,7 @@ struct WebPushSubscription: Equatable, Sendable {
     /// 2 or 3, then one coordinate: 33 bytes.
     let point: [UInt8]
     /// 16 bytes.
-    let secret: Secret
+    let auth: [UInt8]
 
     static let prefix = "wp1:"
     private static let keyCharacters = 66
@@ -46,19 +45,19 @@ struct WebPushSubscription: Equatable, Sendable {
         else { return nil }
         self.endpoint = endpoint
         point = Array(keys[..<33])
-        secret = Secret(Array(keys[33...]))
+        auth = Array(keys[33...])
     }
 
     /// Makes a subscription of its parts.
     ///
     /// - Parameters:
     ///   - point: 65 bytes, as browsers give `p256dh`.
-    ///   - secret: 16 bytes, `auth`.
-    init?(endpoint: PushEndpoint, point: [UInt8], secret: Secret) {
-        guard point.count == 65, point[0] == 4, secret.bytes.count == 16 else { return nil }
+    ///   - auth: 16 bytes, the secret.
+    init?(endpoint: PushEndpoint, point: [UInt8], auth: [UInt8]) {
+        guard point.count == 65, point[0] == 4, auth.count == 16 else { return nil }
         self.endpoint = endpoint
         self.point = [2 + point[64] & 1] + point[1..<33]
-        self.secret = secret
+        self.auth = auth
     }
 
     var text: String {
@@ -71,7 +70,7 @@ struct WebPushSubscription: Equatable, Sendable {
                 bytes.append(contentsOf: [byte >> 4, byte & 15].map(WebPushSubscription.upperCaseDigit))
             }
         }
-        return String(decoding: bytes, as: UTF8.self) + "::" + Base64.encodeForURL(point + secret.bytes)
+        return String(decoding: bytes, as: UTF8.self) + "::" + Base64.encodeForURL(point + auth)
     }
 
     /// Removes the escapes of a text; `nil` for an escape of what needs none, in another writing, or cut off.
