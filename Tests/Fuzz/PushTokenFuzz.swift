@@ -14,7 +14,7 @@ func fuzzPushToken(_ input: [UInt8]) {
         check(endpoint)
         let made = WebPushSubscription(
             endpoint: endpoint, point: [4] + [UInt8](repeating: 7, count: 64),
-            secret: [UInt8](repeating: 9, count: 16))
+            auth: [UInt8](repeating: 9, count: 16))
         // An endpoint may be so full of escapes that its token is over the limit.
         if let made, made.text.utf8.count <= WebPushSubscription.longest {
             precondition(WebPushSubscription(made.text) == made)
