@@ -12,6 +12,8 @@ import Wire
 @EventLoop
 @Suite(
     .serialized,
+    // Beside six busy loops one did not end: a sender that is connected at a kill hears nothing.
+    .enabled(if: isLong, "only in Deploy/test --long; DescriptorStoreTests has the short form"),
     .enabled(if: ServiceManagerStage.obstacle == nil, "\(ServiceManagerStage.obstacle ?? "")"))
 struct StoreTests {
     /// Crashes and restarts of each test.
