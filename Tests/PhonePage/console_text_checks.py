@@ -26,6 +26,17 @@ answers = {
             {"name": text_of("mailbox"), "show": "bell", "open": True, "readers": [text_of("reader")], "waiting": 1}
         ]
     },
+    "GET rings": {
+        "rings": [
+            {"at": 1, "phone": 1, "name": text_of("rung"), "device": text_of("digest"), "app": text_of("ring's app"),
+             "host": "production", "endpoint": text_of("endpoint"), "outcome": "refused", "reason": text_of("cause"),
+             "help": text_of("help"), "milliseconds": 1},
+        ],
+        "last": [],
+        "refused": [
+            {"at": 1, "endpoint": text_of("where"), "reason": text_of("code"), "help": text_of("remedy"), "count": 2}
+        ],
+    },
     "GET history": {"events": [{"at": 1, "level": "warning", "name": text_of("event"), "words": text_of("happened")}]},
     "GET widget-tokens": {"names": [text_of("widget")]},
     "POST phones/1/ring": {"outcome": "refused", "reason": text_of("service"), "milliseconds": 1},
@@ -85,6 +96,7 @@ def no_text_of_others_becomes_a_part_of_a_screen(world):
         page.go("#/now")
         page.run("document.querySelector('#events').open = true")
         shows("check", "state", "advice", "app", "host", "blocked", "side", "event", "happened")
+        shows("rung", "ring's app", "cause", "help", "where", "code", "remedy")
         page.run("document.querySelector('#waiting .danger').click()")
         shows("app")
         answer(".danger")

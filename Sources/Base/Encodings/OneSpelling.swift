@@ -36,13 +36,9 @@ package enum OneSpelling {
     /// Returns a path: one slash for several behind each other, no letter, digit, `-`, `.`, `_` or `~` behind a percent sign,
     /// and the other escapes in capitals (RFC 3986, section 6.2.2).
     package static func path(_ path: String) -> String {
+        // Nearly all are.
         let isPlain = path.withBytes { bytes in
-            for index in 0..<bytes.count {
-                if bytes[index] == UInt8(ascii: "%") { return false }
-                guard bytes[index] == UInt8(ascii: "/"), index + 1 < bytes.count else { continue }
-                if bytes[index + 1] == UInt8(ascii: "/") { return false }
-            }
-            return true
+            bytes.consists { 1 &- ASCII.equal($0, "%") } && !hasSlashes(bytes)
         }
         guard !isPlain else { return path }
         var joined: [UInt8] = []
@@ -55,6 +51,21 @@ package enum OneSpelling {
     /// mean is that server's to say, and so is the case of the other escapes, as it gave them out (Microsoft's are in lower
     /// case).
     package static func foreignPath(_ path: [UInt8]) -> [UInt8] { withoutEscapes(path, inCapitals: false) }
+
+    /// Whether two slashes stand behind each other. Sums, as ``Swift/Span/consists(of:)`` makes them.
+    private static func hasSlashes(_ bytes: Span<UInt8>) -> Bool {
+        var (rest, next) = (bytes, bytes.extracting(droppingFirst: 1))
+        while !next.isEmpty {
+            let (run, behind) = (rest.extracting(first: 128), next.extracting(first: 128))
+            var count: UInt8 = 0
+            for index in behind.indices {
+                count &+= ASCII.equal(run[index], "/") & ASCII.equal(behind[index], "/")
+            }
+            if count > 0 { return true }
+            (rest, next) = (rest.extracting(droppingFirst: 128), next.extracting(droppingFirst: 128))
+        }
+        return false
+    }
 
     private static func withoutEscapes(_ bytes: [UInt8], inCapitals: Bool = true) -> [UInt8] {
         guard bytes.contains(UInt8(ascii: "%")) else { return bytes }

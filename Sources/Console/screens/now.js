@@ -3,6 +3,7 @@
 import { call } from "../calls.js";
 import { copy, element, fact, group, icon, row } from "../dom.js";
 import { state } from "../state.js";
+import { ringsList } from "./rings.js";
 import { eventsOf, reaching, waitingOf } from "./waiting.js";
 
 /** Seconds in which a tor that is not there yet is no fault. */
@@ -32,7 +33,13 @@ export async function nowScreen() {
         }
     };
     await draw();
-    return { title: words("tab_now"), live: (kind) => kind === "state" || kind === "peers" ? draw() : undefined, nodes: [place, reaching(), eventsOf((await call("GET", "history")).events), element("section", {}, element("div", { class: "group" },
+    const rings = await ringsList();
+    const live = async (kind) => {
+        if (kind !== "state" && kind !== "peers") return;
+        await draw();
+        await rings.draw();
+    };
+    return { title: words("tab_now"), live, nodes: [place, rings.place, reaching(), eventsOf((await call("GET", "history")).events), element("section", {}, element("div", { class: "group" },
         row(words("keep_title"), () => { location.hash = "#/keep"; }),
         row(words("settings_title"), () => { location.hash = "#/settings"; }),
         row(words("access_title"), () => { location.hash = "#/access"; }))),

@@ -4,6 +4,7 @@ import { call, told } from "../calls.js";
 import { ask, button, copy, element, field, form, group, qrCode, say, textInput } from "../dom.js";
 import { state } from "../state.js";
 import { onlyMine } from "./own.js";
+import { lastRings, lastRung } from "./rings.js";
 
 /** In place of the token that was added last, if Bisq 2 does not take that. */
 let standIn = null;
@@ -19,12 +20,16 @@ export async function phonesScreen({ show }) {
     // After the last answer: a ring may end while this screen asks.
     const list = element("div", { id: "list" });
     drawList(list, book, show);
+    await drawLast(list);
     return {
         title: words("tab_phones"),
         live: async (kind) => {
+            if (kind === "state") return drawLast(list);
             if (kind !== "phones") return;
             const now = await call("GET", "phones");
-            if (list.dataset.book !== JSON.stringify(now)) drawList(list, now, show);
+            if (list.dataset.book === JSON.stringify(now)) return;
+            drawList(list, now, show);
+            await drawLast(list);
         },
         nodes: [
             list,
@@ -48,6 +53,14 @@ function drawList(place, book, show) {
         : element("p", {}, state.words("phones_none")));
 }
 
+/** Says of each phone when it was rung last, and leaves the rest of its row as it is. */
+async function drawLast(place) {
+    const rung = await lastRings();
+    for (const row of place.querySelectorAll(".phone")) {
+        row.querySelector(".last").textContent = lastRung(rung.get(Number(row.dataset.number)));
+    }
+}
+
 const withoutApp = (link) => element("section", { class: "card", id: "page" },
     element("h2", {}, state.words("page_title")), element("p", {}, state.words("page_text")),
     element("div", { class: "once" }, element("code", { tabindex: 0 }, link),
@@ -62,7 +75,8 @@ function phoneRow(phone, book, show) {
         name === phone.name && model === phone.model && platform === phone.platform && app === phone.app);
     const about = [phone.model || phone.platform, phone.app, twins.length > 1 ? `#${phone.number}` : null].filter(Boolean).join(", ");
     return element("div", { class: "phone", "data-number": phone.number },
-        element("div", { class: "texts" }, element("strong", {}, phone.name), element("span", { class: "soft" }, about)),
+        element("div", { class: "texts" }, element("strong", {}, phone.name), element("span", { class: "soft" }, about),
+            element("span", { class: "soft last" })),
         element("div", { class: "buttons" },
             button(words("ring"), () => ring(phone), { class: "small ring", disabled: last?.isOpen }),
             book.phones.find(({ name }) => name === phone.name) === phone

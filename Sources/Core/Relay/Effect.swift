@@ -52,7 +52,7 @@ package enum Effect: Equatable, Sendable {
     /// Counts a notification that has left the books.
     case ended(Pipeline.End)
     /// Counts a notification that its gateway keeps.
-    case kept(lane: Int)
+    case kept(Pipeline.Leaving)
     /// Counts a commit that took so long.
     case committed(after: Duration)
 }

@@ -19,16 +19,29 @@ package struct Pipeline: ~Copyable, Sendable {
         case storing(ReplyID, NotificationID)
     }
 
-    /// A notification that has left the books.
-    package struct End: Equatable, Sendable {
+    /// A notification that leaves the books, as the edge counts and lists it.
+    package struct Leaving: Equatable, Sendable {
         package let sequence: Int64
-        package let ending: Ending
+        /// The digest of its device token.
+        package let token: Digest
         /// The index of its lane in ``lanes``.
         package let lane: Int
+        /// The edge's number of the door where it came in; `nil`: it came to another process, or to another node.
+        package let door: Int?
         package let submittedAt: MonotonicTime
+    }
+
+    /// A notification that has left the books.
+    package struct End: Equatable, Sendable {
+        package let leaving: Leaving
+        package let ending: Ending
         /// Whether the notification was for nobody, to see whether
         /// the way works, and was refused as it should be.
         package var isProbe = false
+
+        package var sequence: Int64 { leaving.sequence }
+        package var lane: Int { leaving.lane }
+        package var submittedAt: MonotonicTime { leaving.submittedAt }
     }
 
     /// How long identities and dead tokens are remembered.

@@ -45,7 +45,10 @@ extension Dispatcher {
     package func goOn(withOrigins origins: [LaneID]) { pipeline.goOn(withOrigins: origins, at: .now) }
 
     /// Takes the phone book that the operator has changed.
-    package func use(_ phoneBook: PhoneBook) { pipeline.use(phoneBook) }
+    package func use(_ phoneBook: PhoneBook) {
+        pipeline.use(phoneBook)
+        know(phoneBook)
+    }
 
     /// Turns a submission to the stand-in of its app when that is blocked for longer than `patience`.
     ///

@@ -37,12 +37,16 @@ package final class Dispatcher {
     // The core calls nothing that could come back here, so exclusivity needs no check at run time.
     @exclusivity(unchecked) var pipeline: Pipeline
     @exclusivity(unchecked) var tally = Tally()
+    /// The last rings.
+    @exclusivity(unchecked) package internal(set) var rings = Rings()
+    /// The numbers of the phones in the book by the digests of their device tokens.
+    package internal(set) var phones: [Digest: Int64] = [:]
     @exclusivity(unchecked) private var replies = Replies()
     /// The gateways by the indices of their lanes.
     @exclusivity(unchecked) var gateways: [(any Gateway)?] = []
     @exclusivity(unchecked) private var effects: [Effect] = []
     let outbox: any Outbox
-    private let digester: SubmissionDigester
+    let digester: SubmissionDigester
     let log: Logger
     private var random = SystemRandomNumberGenerator()
     var clockError: Duration = .zero
@@ -119,9 +123,9 @@ package final class Dispatcher {
             digests: { digester(submission, to: $0) })
         switch submitted {
         case .answered(let receipt):
-            door.count(
-                receipt, isProbe: receipt.isRefusal && pipeline.isOfNobody(submission.deviceToken),
-                after: (EventLoop.now - now.monotonic).nanoseconds)
+            let isProbe = receipt.isRefusal && pipeline.isOfNobody(submission.deviceToken)
+            door.count(receipt, isProbe: isProbe, after: (EventLoop.now - now.monotonic).nanoseconds)
+            if !isProbe { noteRefusal(receipt, at: door.index) }
             reply(receipt)
             execute()
             return nil
@@ -139,6 +143,7 @@ package final class Dispatcher {
         for end in ends {
             // Not its latency: that is the phone's.
             if let lane { tally.lanes[lane].count(end.ending, at: now) }
+            rings.end(end.sequence, end.ending, at: EventLoop.unixTime)
             pipeline.keptEnded(end.sequence, end.ending)
         }
         execute()
@@ -238,7 +243,16 @@ package final class Dispatcher {
             tally.open(lane)
             openOrigin(lane)
         case .laneClosed(let lane, let shown): close(lane, shown: shown)
-        case .received, .neverStored, .deferred, .ended, .kept, .committed: tally.count(effect)
+        case .ended(let end):
+            tally.count(effect)
+            if !end.isProbe { note(end.leaving, Rings.Ring.Outcome(end.ending), end.ending.reason?.code) }
+        case .kept(let leaving):
+            tally.count(effect)
+            note(leaving, .kept)
+        case .received(let receipt, let isRepetition, let door, _):
+            tally.count(effect)
+            if !isRepetition { noteRefusal(receipt, at: door) }
+        case .neverStored, .deferred, .committed: tally.count(effect)
         case .outboxFailed(.taken(let reason)):
             effect.write(to: log, of: pipeline.lanes)
             surroundings.onStoreTaken(reason)

@@ -14,17 +14,20 @@ package final class SubmissionDigester {
     /// - Parameter key: 32 random bytes.
     package init(key: Secret) { digest = KeyedDigest(key: key.bytes) }
 
+    /// Returns the digest that stands for the device of a recipient.
+    func token(of recipient: Recipient) -> Digest {
+        var text: [UInt8] = []
+        text.begin(of: recipient)
+        let token = digest(text)
+        return Digest(high: token.high, low: token.low)
+    }
+
     func callAsFunction(_ submission: Submission, to recipient: Recipient) -> SubmissionDigests {
         // Out of the object for the time being, whose every access is checked.
         var text: [UInt8] = []
         swap(&text, &self.text)
         defer { swap(&text, &self.text) }
-        // Each kind of digest begins with a byte of its own; the parts are separated by a byte that none can hold.
-        text.begin(UInt8(ascii: "t"))
-        text.add(recipient.lane.app)
-        // As it was written when there were two hosts only: digests on disk stay the same.
-        text.add(recipient.lane.host == .production ? "" : recipient.lane.host.name)
-        text.add(recipient.deviceToken.text)
+        text.begin(of: recipient)
         let token = digest(text)
         let device = text.count
         var ownIdentity: (high: UInt64, low: UInt64)?
@@ -54,9 +57,15 @@ package final class SubmissionDigester {
 }
 
 extension [UInt8] {
-    fileprivate mutating func begin(_ kind: UInt8) {
+    /// Begins the text of a digest with a recipient. Each kind of digest has a first byte of its own; a byte that no part
+    /// can hold stands between the parts.
+    fileprivate mutating func begin(of recipient: Recipient) {
         removeAll(keepingCapacity: true)
-        append(kind)
+        append(UInt8(ascii: "t"))
+        add(recipient.lane.app)
+        // As it was written when there were two hosts only: digests on disk stay the same.
+        add(recipient.lane.host == .production ? "" : recipient.lane.host.name)
+        add(recipient.deviceToken.text)
     }
 
     fileprivate mutating func add(_ part: String) {

@@ -41,7 +41,7 @@ struct Tally {
             lanes[lane].deferred.add(reason)
             lanes[lane].lastDeferral = reason
         case .ended(let end): lanes[end.lane].count(end, at: EventLoop.now)
-        case .kept(let lane): lanes[lane].countKept(at: EventLoop.now)
+        case .kept(let leaving): lanes[leaving.lane].countKept(at: EventLoop.now)
         case .committed(let time):
             commits.done += 1
             commits.last = EventLoop.awake

@@ -24,7 +24,8 @@ struct Onionbell: AsyncParsableCommand {
             CommandGroup(
                 name: "Every day",
                 subcommands: [
-                    StatusCommand.self, RestartCommand.self, OutboxCommand.self, BackupCommand.self,
+                    StatusCommand.self, RingsCommand.self, RestartCommand.self, OutboxCommand.self,
+                    BackupCommand.self,
                     RestoreCommand.self,
                     KeyCommand.self, WatchCommand.self,
                 ]),

@@ -286,7 +286,11 @@ extension Pipeline {
             now.monotonic - max(.zero, wallClock.steadyTime(at: now) - row.acceptedAt)
         commits.append(.finish(sequence: row.sequence, ending))
         effects.append(
-            .ended(End(sequence: row.sequence, ending: ending, lane: lane, submittedAt: submittedAt)))
+            .ended(
+                End(
+                    leaving: Leaving(
+                        sequence: row.sequence, token: row.token, lane: lane, door: nil,
+                        submittedAt: submittedAt), ending: ending)))
         if senders.listens(for: row.sequence) { commits.tellAfter(row.sequence, ending) }
         delivery.tidyLane(lane)
     }

@@ -3,10 +3,10 @@
 extension Pipeline {
     /// Notes that a gateway keeps a notification, which has left the outbox.
     mutating func keep(_ slot: Int) {
-        let (sequence, lane) = (delivery.entries[slot].sequence, delivery.entries[slot].lane)
+        let sequence = delivery.entries[slot].sequence
         precondition(
             delivery.entries[slot].writing == .first, "kept without having been stored: \(sequence)")
-        effects.append(.kept(lane: lane))
+        effects.append(.kept(leaving(slot)))
         listenToKept(sequence)
         for reply in senders.listening(for: sequence) { tell(reply, .kept) }
         leave(slot)

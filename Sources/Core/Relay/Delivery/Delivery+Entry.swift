@@ -47,6 +47,8 @@ extension Delivery {
         /// The flags behind it share its last word: elsewhere an optional makes each entry larger.
         var doubtedEnd: UnixTime?
         var isUrgent: Bool
+        /// The edge's number of the door where it came in.
+        var door = Entry.noDoor
         var whereabouts = Whereabouts.window
         var state = State.storing
         var writing = Writing.first
@@ -54,6 +56,9 @@ extension Delivery {
         var next: Slot?
         /// The notification; `nil` while it is only on disk.
         var body: Notification?
+
+        /// The number of no door: the notification came to another process, or to another node.
+        static let noDoor = UInt8.max
 
         /// Whether a slot still holds what the heap `ready` of a lane says it does. What the operator has moved may lie in
         /// the same slot again, for another lane.

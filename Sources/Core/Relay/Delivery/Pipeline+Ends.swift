@@ -24,10 +24,14 @@ extension Pipeline {
         }
     }
 
-    func end(of slot: Int, _ ending: Ending) -> End {
+    func end(of slot: Int, _ ending: Ending) -> End { End(leaving: leaving(slot), ending: ending) }
+
+    func leaving(_ slot: Int) -> Leaving {
         let entry = delivery.entries[slot]
-        return End(
-            sequence: entry.sequence, ending: ending, lane: entry.lane, submittedAt: entry.submittedAt)
+        return Leaving(
+            sequence: entry.sequence, token: entry.token, lane: entry.lane,
+            door: entry.door == Delivery.Entry.noDoor ? nil : Int(entry.door),
+            submittedAt: entry.submittedAt)
     }
 
     mutating func finish(_ slot: Int, _ ending: Ending, at now: Instant) {

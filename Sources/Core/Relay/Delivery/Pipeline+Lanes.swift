@@ -32,12 +32,20 @@ extension Pipeline {
         if !commits.isEmpty { scheduleCommit(at: now.monotonic) }
     }
 
+    /// Returns the name that the lane at an index is shown by. ``lanes`` would copy it.
+    package func shown(_ lane: Int) -> LaneID { delivery.lanes[lane].shown }
+
     /// Returns the index of a lane, if it is there.
     package func lane(of id: LaneID) -> Int? { delivery.lane(id) }
 
     /// Returns the lane that a submission would go to; `nil`: it is refused, or goes to the phones of an alias.
     package func lane(for submission: Submission) -> LaneID? {
-        try? validator.recipient(of: submission).0.lane
+        recipient(of: submission)?.lane
+    }
+
+    /// Returns the recipient of a submission; `nil`: it is refused, or goes to the phones of an alias.
+    package func recipient(of submission: Submission) -> Recipient? {
+        try? validator.recipient(of: submission).0
     }
 
     /// Returns the place of a lane, which is made if it is not there.

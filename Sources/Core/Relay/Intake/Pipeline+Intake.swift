@@ -91,7 +91,9 @@ extension Pipeline {
                 deadline: wallClock.dating(now)
                     .deadline(notification.expiresAt, within: Validator.longestMilliseconds),
                 registeredAt: submission.registeredAt ?? 0, notBefore: later ?? 0,
-                isUrgent: notification.content.isUrgent, whereabouts: isElsewhere ? .elsewhere : .window,
+                isUrgent: notification.content.isUrgent,
+                door: UInt8(exactly: door) ?? Delivery.Entry.noDoor,
+                whereabouts: isElsewhere ? .elsewhere : .window,
                 body: notification))
         bodyBytes += size
         let reply = senders.newID()

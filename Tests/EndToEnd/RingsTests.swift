@@ -1,0 +1,83 @@
+import Client
+import Foundation
+import JSONCoding
+import Lab
+import Processes
+import Reactor
+import Testing
+import Vectors
+import Wire
+
+/// `onionbell rings` beside the built node that runs.
+@EventLoop
+@Suite(.serialized) struct RingsTests {
+    private func onionbell(
+        _ stage: LoopbackStage, _ words: String..., input: String = ""
+    ) async throws -> CommandResult {
+        let arguments = [program] + words + ["--config", stage.configuration]
+        return try await Task.detached { try run(arguments, input: input) }.value
+    }
+
+    private func rings(_ stage: LoopbackStage) async throws -> JSON {
+        try JSON(Array(try await onionbell(stage, "rings", "--json").output.utf8))
+    }
+
+    private func send(
+        _ stage: LoopbackStage, to token: PairingToken, _ number: Int
+    ) async throws -> MobileNotificationResponse {
+        let peer = try await stage.dial()
+        defer { peer.close() }
+        var request = try BisqSender(to: token).request(
+            for: PhoneText(sentDate: 1, title: "ring \(number)", message: "", kind: .trade))
+        request.awaitsOutcome = true
+        let first = try await peer.send(request, deadline: theRun)
+        guard first.status == .stored else { return first }
+        return try await peer.nextResponse(to: request.uid, deadline: theRun)
+    }
+
+    @Test func eachRingIsThereWithWhatBecameOfIt() async throws {
+        let stage = try LoopbackStage()
+        try await stage.start()
+        #expect(try await onionbell(stage, "rings").output == "no phone was rung since the start\n")
+        let (mine, other) = (
+            try Phone.new(.android, descriptor: "Pixel 8").pairingToken,
+            try Phone.new(.android, descriptor: "Fairphone").pairingToken
+        )
+        let added = try await onionbell(
+            stage, "phones", "add", "anna", "--pairing-token", "-", input: mine.text + "\n")
+        #expect(added.status == 0, "\(added.errors)")
+        await stage.logged("phones.changed")
+        #expect(try await send(stage, to: mine, 1).status == .delivered)
+        #expect(try await send(stage, to: other, 2).status == .delivered)
+        let foreign = try PairingToken(
+            platform: .android, descriptor: "", key: mine.key,
+            deviceToken: "nt1:" + String(repeating: "a", count: 40))
+        #expect(try await send(stage, to: foreign, 3).status == .refused)
+
+        let answer = try await rings(stage)
+        let list = try #require(answer["rings"]?.array)
+        #expect(list.map { $0["name"]?.string } == [nil, "anna"])
+        #expect(list.allSatisfy { $0["outcome"]?.string == "delivered" && $0["endpoint"]?.string == "peer" })
+        #expect(list.first?["device"]?.string?.count == 8)
+        #expect(answer["last"]?.array?.count == 1)
+        #expect(answer["last"]?.array?.first?["ring"] == list.last)
+        #expect(answer["refused"]?.array?.first?["reason"]?.string == "UnknownApp")
+        #expect(answer["refused"]?.array?.first?["count"]?.integer == 1)
+
+        let shown = try await onionbell(stage, "rings").output
+        #expect(shown.contains("anna (1), "), "\(shown)")
+        #expect(shown.contains("delivered after "))
+        #expect(shown.contains("not taken: 1 × UnknownApp at peer"))
+        #expect(shown.contains("apps and defaults"))
+        for secret in [mine.deviceToken, other.deviceToken, mine.key] { #expect(!shown.contains(secret)) }
+
+        // A list in memory says nothing of the process before.
+        try stage.signal(SIGKILL)
+        await stage.node.wait { $0.exit != nil }
+        let none = try await onionbell(stage, "rings")
+        #expect(none.status == 69 && none.errors.contains("no node"), "\(none.errors)")
+        try await stage.start()
+        #expect(try await rings(stage)["rings"]?.array?.isEmpty == true)
+        await stage.close()
+    }
+}
