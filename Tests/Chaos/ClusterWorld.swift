@@ -88,6 +88,8 @@ final class ClusterWorld {
     /// As VACUUM FULL of all that the nodes keep there, which nobody can read or write then, for thirteen seconds at least: a
     /// lease is shorter. The nodes themselves are another's.
     func lock() async throws {
+        // It would wait behind that, and all nodes behind it.
+        try await endTransaction()
         let tables = ["notification", "backlog", "identity"].map { "onionbell.\($0)" }.joined(separator: ", ")
         let hold = "BEGIN; LOCK TABLE \(tables) IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(13); COMMIT"
         let (server, database) = (server, database)
@@ -123,6 +125,13 @@ final class ClusterWorld {
         let (server, database) = (server, database)
         Task.detached { _ = try? server.psql(database, hold) }
         while try await !holdsTransaction() { await pause(.milliseconds(20)) }
+    }
+
+    private func endTransaction() async throws {
+        let query = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'PgSleep'"
+        let (server, database) = (server, database)
+        _ = try await Task.detached { try server.psql(database, query) }.value
+        while try await holdsTransaction() { await pause(.milliseconds(20)) }
     }
 
     private func holdsTransaction() async throws -> Bool {

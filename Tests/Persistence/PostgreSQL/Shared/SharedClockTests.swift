@@ -110,11 +110,12 @@ extension SharedStoreTests {
     // MARK: Locks
 
     /// Locks a table as VACUUM FULL does.
-    private func lock(_ table: String) async throws {
+    private func lock(_ table: String, _ mode: String = "ACCESS EXCLUSIVE") async throws {
         let (server, database) = (server, try #require(directory.database))
         // A thread of its own: those of tasks are few.
         Thread.detachNewThread {
-            _ = try? server.psql(database, "BEGIN; LOCK TABLE onionbell.\(table); SELECT pg_sleep(600)")
+            _ = try? server.psql(
+                database, "BEGIN; LOCK TABLE onionbell.\(table) IN \(mode) MODE; SELECT pg_sleep(600)")
         }
         while try directory.psql("SELECT count(*) FROM pg_stat_activity WHERE \(Self.holder)") == "0" {
             try Task.checkCancellation()
@@ -141,6 +142,35 @@ extension SharedStoreTests {
             #expect(reason.contains("holds the table identity"))
         }
         #expect(try milliseconds(end, of: "'\\x01'") > before)
+        try unlock()
+        #expect(try await first.commit([.store(one(1, 3))]).count == 1)
+        await first.close()
+        await second.close()
+    }
+
+    /// Who waits for a table to have it alone has nothing yet, and all wait behind.
+    @Test func whoWaitsForATableIsNamedWithWhoHoldsIt() async throws {
+        let (first, second) = try await pair()
+        try await lock("identity", "ACCESS SHARE")
+        let (server, database) = (server, try #require(directory.database))
+        Thread.detachNewThread {
+            _ = try? server.psql(database, "BEGIN; LOCK TABLE onionbell.identity; SELECT pg_sleep(600)")
+        }
+        while try directory.psql("SELECT count(*) FROM pg_locks WHERE NOT granted") == "0" {
+            try Task.checkCancellation()
+        }
+        do throws(OutboxError) {
+            _ = try await first.commit([.store(one(1, 3))])
+            Issue.record("it was stored")
+        } catch {
+            guard case .locked(let reason) = error else { return #expect(Bool(false), "\(error)") }
+            #expect(reason.contains("psql) waits for the table identity, which this one holds: process "))
+        }
+        // The one, and then the other, which has the table now.
+        try unlock()
+        while try directory.psql("SELECT count(*) FROM pg_stat_activity WHERE \(Self.holder)") == "0" {
+            try Task.checkCancellation()
+        }
         try unlock()
         #expect(try await first.commit([.store(one(1, 3))]).count == 1)
         await first.close()

@@ -24,20 +24,30 @@ extension Database {
         }
     }
 
-    /// Returns who holds a table of the store so that nobody else can write, or read it.
+    /// Returns who holds a table of the store so that nobody else can write, or read it; or who waits to do so, since all
+    /// others wait behind: a VACUUM FULL behind a dump holds them up for as long as the dump lasts.
     fileprivate func lockHolder() throws(StoreError) -> String? {
         let find = statement(
             """
-            SELECT 'process ' || held.pid || coalesce(' (' || nullif(application_name, '') || ')', '') || ' holds the table '
-                || relname
+            SELECT (\(Database.words(for: "held.pid")))
+                || CASE WHEN held.granted THEN ' holds the table ' ELSE ' waits for the table ' END || relname
+                || CASE WHEN held.granted THEN '' ELSE coalesce(', which this one holds: '
+                    || (\(Database.words(for: "(pg_blocking_pids(held.pid))[1]"))), '') END
             FROM pg_locks held JOIN pg_class ON pg_class.oid = held.relation
-                LEFT JOIN pg_stat_activity activity ON activity.pid = held.pid
-            WHERE held.granted AND held.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+            WHERE held.database = (SELECT oid FROM pg_database WHERE datname = current_database())
                 AND held.pid <> pg_backend_pid() AND relkind = 'r'
                 AND relnamespace = to_regnamespace('onionbell')
                 AND mode IN ('AccessExclusiveLock', 'ExclusiveLock', 'ShareRowExclusiveLock', 'ShareLock')
-            ORDER BY relname LIMIT 1
+            ORDER BY held.granted, relname LIMIT 1
             """)
         return try translated { () throws(PostgreSQLError) in try find.step() ? find.text(0) : nil }
+    }
+
+    /// Returns an expression for the process of a number, with the name of its program.
+    private static func words(for process: String) -> String {
+        """
+        SELECT 'process ' || number || coalesce(' (' || nullif(application_name, '') || ')', '')
+        FROM (SELECT \(process) AS number) AS one LEFT JOIN pg_stat_activity ON pid = number
+        """
     }
 }
