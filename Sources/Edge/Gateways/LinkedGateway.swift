@@ -55,30 +55,44 @@ extension LinkedGateway {
         case .unclear(let reason): return link.unclear(reason)
         case .answered(let answer):
             link.date = answer.date.map { AnswerDate($0) }
-            var verdict = verdict(answer, over: connection, generation, notification)
-            if connection.isOutdated { verdict.outcome = verdict.outcome.ofOtherCredentials }
-            let isOfNobody = notification.deviceToken == Self.nobody
-            link.judge(verdict, of: notification, suspicious: isOfNobody ? [] : Self.suspicious)
-            // That token can't die: it is to be refused each time anew.
-            if isOfNobody, case .tokenDead(let reason, _, _) = verdict.outcome {
-                return .refused(reason: reason)
+            let verdict = verdict(answer, over: connection, generation, notification)
+            if connection.isOutdated, case .blocked(let reason) = verdict.outcome {
+                return settle(
+                    Verdict(
+                        outcome: .blocked(reason: reason).ofOtherCredentials, consequence: verdict.consequence
+                    ),
+                    over: connection, generation, notification)
             }
-            switch verdict.consequence {
-            case .none, .ownFault: break
-            case .reconnect: connection.drain()
-            case .keepCredential:
-                keepCredential()
-                // Nothing is let through on it for a while.
-                connection.drain()
-            case .renewCredential:
-                guard !renewCredential(generation), case .deferred(let deferral) = verdict.outcome else {
-                    break
-                }
-                link.note(fault: deferral.reason)
-                return .blocked(reason: deferral.reason)
-            }
-            return verdict.outcome
+            return settle(verdict, over: connection, generation, notification)
         }
+    }
+
+    @inline(__always)
+    private func settle(
+        _ verdict: Verdict, over connection: GatewayConnection, _ generation: Int,
+        _ notification: Notification
+    ) -> Outcome {
+        let isOfNobody = notification.deviceToken == Self.nobody
+        link.judge(verdict, of: notification, suspicious: isOfNobody ? [] : Self.suspicious)
+        // That token can't die: it is to be refused each time anew.
+        if isOfNobody, case .tokenDead(let reason, _, _) = verdict.outcome {
+            return .refused(reason: reason)
+        }
+        switch verdict.consequence {
+        case .none, .ownFault: break
+        case .reconnect: connection.drain()
+        case .keepCredential:
+            keepCredential()
+            // Nothing is let through on it for a while.
+            connection.drain()
+        case .renewCredential:
+            guard !renewCredential(generation), case .deferred(let deferral) = verdict.outcome else {
+                break
+            }
+            link.note(fault: deferral.reason)
+            return .blocked(reason: deferral.reason)
+        }
+        return verdict.outcome
     }
 }
 

@@ -67,9 +67,9 @@ struct GatewayAnswer: Equatable, Sendable {
     var timeKept: Int64?
     /// `X-WNS-Status`: what a push server of Microsoft's does with the notification.
     var windowsStatus: String?
-    /// `Content-Type`, as it came.
+    /// `Content-Type`, as it came; `nil` with a status of 2xx, where nobody asks for it.
     var contentType: String?
-    /// `WWW-Authenticate`, as it came.
+    /// `WWW-Authenticate`, as it came; `nil` with a status of 2xx.
     var challenge: String?
 
     /// Longer ones are cut off, and then read as no JSON. The gateways' own are a few hundred bytes.
@@ -77,6 +77,7 @@ struct GatewayAnswer: Equatable, Sendable {
 
     /// Whether a program that stands before the gateway has written it: most write a page, and some of Go's this line.
     var isPage: Bool {
+        guard !body.isEmpty else { return false }
         let text = body.starts(with: [0xEF, 0xBB, 0xBF]) ? body[3...] : body[...]
         return text.first { !(9...32).contains($0) } == UInt8(ascii: "<")
             || text.starts(with: "404 page not found".utf8)

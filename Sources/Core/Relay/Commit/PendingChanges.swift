@@ -21,11 +21,12 @@ struct PendingChanges: Sendable {
     /// same commit may have been accepted by a clock that was set since.
     private var forgetting: OutboxChange?
 
-    /// The last word about the clock. Whatever has its time from that clock is never written without it.
-    private var clock: OutboxChange?
+    /// The last word about the clock, if there is one. Whatever has its time from that clock is never written without it.
+    /// A list, since to look into an optional of so large a value takes ten times as long.
+    private var clock: [OutboxChange] = []
 
     /// Whether nothing needs a commit at once.
-    var isEmpty: Bool { changes.isEmpty && lanes.isEmpty && forgetting == nil && clock == nil }
+    var isEmpty: Bool { changes.isEmpty && lanes.isEmpty && forgetting == nil && clock.isEmpty }
 
     /// Notes the state of a lane; `nil`: that of a new lane.
     mutating func note(_ lane: LaneID, _ record: LaneRecord?) { lanes[lane] = .some(record) }
@@ -56,7 +57,7 @@ struct PendingChanges: Sendable {
     mutating func append(_ change: OutboxChange) {
         switch change {
         case .forget: forgetting = change
-        case .clock: clock = change
+        case .clock: clock = [change]
         case .finish(let sequence, let ending):
             changes.append(change)
             endings[sequence] = ending
@@ -83,9 +84,9 @@ struct PendingChanges: Sendable {
             for (lane, record) in lanes { taken.append(.lane(lane, record)) }
             lanes = [:]
         }
-        if let clock { taken.insert(clock, at: 0) }
+        if !clock.isEmpty { taken.insert(contentsOf: clock, at: 0) }
         if let forgetting { taken.insert(forgetting, at: 0) }
-        (forgetting, clock) = (nil, nil)
+        (forgetting, clock) = (nil, [])
         return taken
     }
 
@@ -110,7 +111,7 @@ struct PendingChanges: Sendable {
         for case .lane(let lane, let record) in failed where !lanes.keys.contains(lane) { note(lane, record) }
         for change in failed.prefix(2) {
             if case .forget = change { forgetting = forgetting ?? change }
-            if case .clock = change { clock = clock ?? change }
+            if case .clock = change, clock.isEmpty { clock = [change] }
         }
         let failed = failed.filter { change in
             switch change {

@@ -200,7 +200,7 @@ extension Pipeline {
             noteDelivery(by: delivery.entries[slot].lane, at: now.monotonic)
             let token = delivery.entries[slot].token
             if deadTokens.revive(token) { commits.append(.reviveToken(token)) }
-            guard outcome != .kept else { return keep(slot) }
+            if case .kept = outcome { return keep(slot) }
             finish(slot, .delivered, at: now)
         case .refused(let reason, let kind, let detail):
             delivery.answered(slot, at: now.monotonic)

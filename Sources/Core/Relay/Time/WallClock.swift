@@ -112,9 +112,13 @@ struct WallClock: Sendable {
     ///
     /// - Returns: By how much the clock was set since the last one; `nil`: it was not.
     mutating func note(_ now: Instant, lastSequence: Int64) -> Duration? {
-        if leastOffset == .max { (steadyOffset, lastOffset) = (now.offset, now.offset) }
+        if leastOffset == .max {
+            (steadyOffset, lastOffset) = (now.offset, now.offset)
+        } else if now.offset == lastOffset {
+            return nil
+        }
         _ = watch?.notice(offset: now.offset, at: now.monotonic)
-        let isApart = ahead(at: now) != .zero
+        let isApart = ahead(at: now) != 0
         leastOffset = min(leastOffset, now.offset)
         if !isApart { leastNearOffset = min(leastNearOffset, now.offset) }
         switch standing {
@@ -129,14 +133,17 @@ struct WallClock: Sendable {
 
     // MARK: Dates
 
-    /// Returns how far the wall clock is ahead of the one that dates what is accepted.
-    private func ahead(at now: Instant) -> Duration {
+    /// Returns the milliseconds by which the wall clock is ahead of the one that dates what is accepted. No `Duration`: it is
+    /// asked for several times for each notification.
+    private func ahead(at now: Instant) -> Int64 {
         let ahead = now.offset - steadyOffset
-        return isShared || ahead.magnitude <= ClockWatch.step.magnitude ? .zero : .milliseconds(ahead)
+        return isShared || ahead.magnitude <= ClockWatch.step.magnitude ? 0 : ahead
     }
 
     /// Returns the present as what is accepted now is dated.
-    func date(at now: Instant) -> UnixTime { now.unix - ahead(at: now) }
+    func date(at now: Instant) -> UnixTime {
+        UnixTime(milliseconds: now.unix.milliseconds - ahead(at: now))
+    }
 
     /// Returns a moment with the present as what is accepted now is dated.
     func dating(_ now: Instant) -> Instant { Instant(unix: date(at: now), monotonic: now.monotonic) }
@@ -144,7 +151,7 @@ struct WallClock: Sendable {
     /// Returns a notification with its dates by the clock that dates what is accepted.
     func dated(_ notification: Notification, at now: Instant) -> Notification {
         let ahead = ahead(at: now)
-        return ahead == .zero ? notification : notification.later(by: .zero - ahead)
+        return ahead == 0 ? notification : notification.later(by: .milliseconds(-ahead))
     }
 
     /// Returns a notification with its dates by the wall clock as it is now, as whoever gets it has to understand them.
@@ -152,8 +159,8 @@ struct WallClock: Sendable {
     /// - Parameter sequence: `nil`: it has none yet.
     func told(_ notification: Notification, _ sequence: Int64?, at now: Instant) -> Notification {
         let ahead = ahead(at: now)
-        guard ahead != .zero, sequence ?? .max > goesBehind else { return notification }
-        return notification.later(by: ahead)
+        guard ahead != 0, sequence ?? .max > goesBehind else { return notification }
+        return notification.later(by: .milliseconds(ahead))
     }
 
     // MARK: Times
@@ -224,7 +231,7 @@ struct WallClock: Sendable {
             told.agrees(
                 with: Instant(unix: steadyTime(at: now), monotonic: now.monotonic), within: ClockWatch.step)
         else { return }
-        if ahead(at: now) == .zero {
+        if ahead(at: now) == 0 {
             standing = .confirmed
             watch?.trust()
         } else {

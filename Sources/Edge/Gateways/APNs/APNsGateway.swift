@@ -103,9 +103,9 @@ package final class APNsGateway: LinkedGateway {
         let verdict = APNsAnswer.verdict(
             answer, isProven: connection.life.isProven, hasOwnTopic: heads.hasOwnTopic(notification))
         // Any judgement of the notification itself says that the credentials were taken.
-        if verdict.outcome == .accepted
-            || answer.status != 403 && answer.status < 500 && verdict != .between(answer)
-        {
+        if case .accepted = verdict.outcome {
+            connection.proved()
+        } else if answer.status != 403, answer.status < 500, verdict != .between(answer) {
             connection.proved()
         }
         if case .blocked(let reason) = verdict.outcome,

@@ -169,6 +169,7 @@ final class HTTP1ClientSession: GatheringClientSession {
 
 extension GatewayAnswer {
     init(_ response: HTTP2Response) {
+        let isGood = (200..<300).contains(response.status)
         self.init(
             status: response.status,
             retryAfter: GatewayAnswer.wish(response.headers["retry-after"], date: response.headers["date"]),
@@ -176,17 +177,20 @@ extension GatewayAnswer {
                 ? response.body : Array(response.body.prefix(GatewayAnswer.bodyLimit)),
             date: response.headers["date"], timeKept: GatewayAnswer.seconds(response.headers["ttl"]),
             windowsStatus: response.headers["x-wns-status"] ?? response.headers["x-wns-notificationstatus"],
-            contentType: response.headers["content-type"], challenge: response.headers["www-authenticate"])
+            contentType: isGood ? nil : response.headers["content-type"],
+            challenge: isGood ? nil : response.headers["www-authenticate"])
     }
 
     init(_ response: HTTPResponse) {
+        let isGood = (200..<300).contains(response.status)
         self.init(
             status: response.status,
             retryAfter: GatewayAnswer.wish(response.fields["retry-after"], date: response.fields["date"]),
             body: response.body, date: response.fields["date"],
             timeKept: GatewayAnswer.seconds(response.fields["ttl"]),
             windowsStatus: response.fields["x-wns-status"] ?? response.fields["x-wns-notificationstatus"],
-            contentType: response.fields["content-type"], challenge: response.fields["www-authenticate"])
+            contentType: isGood ? nil : response.fields["content-type"],
+            challenge: isGood ? nil : response.fields["www-authenticate"])
     }
 
     /// The fields of an answer that are read. Microsoft gives the last two the same meaning ("Push notification service

@@ -283,8 +283,10 @@ final class Identities {
     /// Forgets what is over in the next page of all: a row of a clock that was wrong keeps no other.
     private func goRound(_ verdict: ClockVerdict) throws(StoreError) {
         let first = progress.lookedUpTo
-        let (last, count) = try nextPage(after: first)
-        progress.lookedUpTo = count < Identities.forgottenAtOnce ? 0 : last
+        // One a minute: a round through all takes a day at most.
+        let lookedAtOnce = Int64(max(500, (try sharing?.identities.remembered() ?? known.count) / 1440))
+        let (last, count) = try nextPage(after: first, most: lookedAtOnce)
+        progress.lookedUpTo = count < lookedAtOnce ? 0 : last
         func bind(to statement: borrowing Statement) throws(StoreError) {
             try statement.bind(1, first)
             try statement.bind(2, min(last, verdict.last))
@@ -294,16 +296,21 @@ final class Identities {
         if sharing == nil {
             try bind(to: over)
             defer { over.reset() }
-            while try over.step() { known.leave(Digest(over.pair(1)), at: over.integer(0)) }
+            var isSomeOver = false
+            while try over.step() {
+                known.leave(Digest(over.pair(1)), at: over.integer(0))
+                isSomeOver = true
+            }
+            guard isSomeOver else { return }
         }
         try bind(to: deleteOver)
         try deleteOver.run()
     }
 
-    /// Returns the highest number of the next identities, and how many they are.
-    private func nextPage(after first: Int64) throws(StoreError) -> (last: Int64, count: Int64) {
+    /// Returns the highest number of the next identities, at most so many, and how many they are.
+    private func nextPage(after first: Int64, most: Int64) throws(StoreError) -> (last: Int64, count: Int64) {
         try page.bind(1, first)
-        try page.bind(2, Int64(Identities.forgottenAtOnce))
+        try page.bind(2, most)
         defer { page.reset() }
         return try page.step() && !page.isNull(0) ? (page.integer(0), page.integer(1)) : (first, 0)
     }
