@@ -259,9 +259,13 @@ private final class NodeLife {
         signals.append(SignalSource(SIGHUP) { start.resume() })
         start.onEnd = { [unowned self] reason in
             guard !isStopping else { return }
-            fault = reason
-            if case .restarting = reason { isRestarting = true }
-            begin()
+            guard case .restarting = reason else { return stop(because: reason) }
+            guard !isRestarting else { return }
+            (isRestarting, fault) = (true, reason)
+            Task { [self] in
+                await self.start.waitForGateways()
+                if isRestarting, !isStopping { begin() }
+            }
         }
         patience.action = { [unowned self] in
             log.warning("node.shutdown_timeout")
@@ -277,6 +281,12 @@ private final class NodeLife {
             lines.flush()
             exit(0)
         }
+        stop(because: nil)
+    }
+
+    /// Ends the node, also one that is about to restart.
+    private func stop(because reason: NodeError?) {
+        (isRestarting, fault) = (false, reason)
         begin()
     }
 

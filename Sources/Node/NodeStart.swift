@@ -44,6 +44,9 @@ final class NodeStart {
         }
     }
 
+    /// Waits for what is at gateways before a restart in place.
+    func waitForGateways() async { await node?.store.waitForGateways() }
+
     /// Doors close and answer what they took, running commits and requests end, tor is let go. What is not delivered
     /// stays in the outbox.
     func stop() async {

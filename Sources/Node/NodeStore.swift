@@ -19,6 +19,8 @@ struct NodeStore {
 
     /// The part of the 9.5 seconds of a stop that deliveries may take; tor and the management endpoint have the rest.
     private static let longestDelivery: Duration = .seconds(8)
+    /// The same part of a restart in place, before which deliveries had their time: clients wait.
+    private static let longestDeliveryInPlace: Duration = .seconds(3)
 
     /// Opens the store and takes over what waits there.
     ///
@@ -54,7 +56,9 @@ struct NodeStore {
             withOrigins: await RememberedOrigins.read(remembered, apps: settings.apps.map(\.name)))
         // An answer that comes too late to be written down makes an Android phone ring twice: all the time that is left.
         try await parts.add(.store) {
-            await dispatcher.stop(deadline: max(NodeStore.longestDelivery - $0, .seconds(1)))
+            let longest =
+                Handover.shared.isInPlace ? NodeStore.longestDeliveryInPlace : NodeStore.longestDelivery
+            await dispatcher.stop(deadline: max(longest - $0, .seconds(1)))
             await RememberedOrigins.write(dispatcher.originsToRemember, to: remembered)
         }
         let lanes = gateways.flatMap(\.lanes)
@@ -75,6 +79,12 @@ struct NodeStore {
         for lane in lanes { lane.gateway.start() }
         (self.outbox, self.dispatcher, self.log) = (outbox, dispatcher, log)
     }
+}
+
+extension NodeStore {
+    /// Waits for what is at gateways, while the doors are open: at a restart in place nobody who comes to them waits for one
+    /// that hangs.
+    func waitForGateways() async { await dispatcher.waitForGateways(within: NodeStore.longestDelivery) }
 }
 
 extension Settings {

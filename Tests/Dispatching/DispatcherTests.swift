@@ -58,6 +58,27 @@ import Vectors
         await dispatcher.stop()
     }
 
+    /// Before a restart in place the doors are open until then: all goes on.
+    @Test(arguments: [true, false])
+    func gatewaysAreWaitedForUntilTheyHaveAnsweredOrTheLimitIsOver(isAnswered: Bool) async throws {
+        let gateway = HandGateway(capacity: 10)
+        let dispatcher = try await dispatcher(gateway)
+        dispatcher.submit(submission(1), awaitsOutcome: false) { _ in }
+        await gateway.wait(forSent: 1)
+        let waiting = Task {
+            await dispatcher.waitForGateways(within: isAnswered ? .seconds(3600) : .milliseconds(1))
+        }
+        if isAnswered {
+            // Tasks of the loop begin in their order.
+            await Task {}.value
+            dispatcher.submit(submission(2), awaitsOutcome: false) { _ in }
+            await gateway.wait(forSent: 2)
+            gateway.answer(0, .accepted)
+        }
+        await waiting.value
+        await dispatcher.stop(deadline: .milliseconds(1))
+    }
+
     /// One that connects only when it must then looks up no host of a push service.
     @Test func aGatewayIsAskedForRoomOnlyWhenSomethingWaits() async throws {
         let gateway = HandGateway(capacity: 0)

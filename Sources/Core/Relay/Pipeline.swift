@@ -327,6 +327,14 @@ package struct Pipeline: ~Copyable, Sendable {
     /// Whether a device token is the address that a service gives to no phone.
     package func isOfNobody(_ deviceToken: DeviceToken) -> Bool { validator.isOfNobody(deviceToken) }
 
+    /// Whether a gateway still has something that was sent by a time. Looks at all that waits.
+    package func hasInFlight(since time: MonotonicTime) -> Bool {
+        inFlight > 0
+            && delivery.entries.contains { entry in
+                if case .inFlight(let since, _) = entry.state { since <= time } else { false }
+            }
+    }
+
     // MARK: What the operator may see
 
     /// The lanes, with those that are gone.

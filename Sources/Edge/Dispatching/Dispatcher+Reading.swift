@@ -84,6 +84,14 @@ extension Dispatcher {
         log.warning("node.clock_corrected", metadata: ["ahead_seconds": "\(ahead.components.seconds)"])
     }
 
+    /// Returns once gateways have answered what they have now, or at the limit. More goes to them meanwhile.
+    package func waitForGateways(within limit: Duration) async {
+        let now = EventLoop.now
+        while pipeline.hasInFlight(since: now), EventLoop.now < now + limit {
+            try? await Task.sleep(for: .milliseconds(20))
+        }
+    }
+
     /// Returns once the outbox has done what was asked of it before: the outbox hangs as long as this does.
     package func waitForOutbox() async {
         _ = try? await outbox.notifications([])
