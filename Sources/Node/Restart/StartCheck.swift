@@ -11,6 +11,8 @@ package enum StartCheck {
     private static let patience: Duration = .seconds(20)
     /// Open files that a node with a few connections has, and as many again.
     private static let fewestFiles = 128
+    /// Bytes that a start needs on the disk, about.
+    private static let room = 128 << 10
 
     /// Prints each fault of the settings, of the files that they name, of the store, of the places at which the node would
     /// listen, and of the program itself.
@@ -50,7 +52,7 @@ package enum StartCheck {
                 faults.append(SettingsFault(key: "", problem: "\(error)"))
             }
         }
-        if let fault = storeFault(of: settings) { faults.append(fault) }
+        if let fault = storeFault(of: settings) ?? roomFault(in: directory) { faults.append(fault) }
         let files = ThisProcess.raiseFileLimit()
         if files < fewestFiles {
             faults.append(
@@ -73,6 +75,20 @@ package enum StartCheck {
             return nil
         } catch {
             return SettingsFault(key: "storage", problem: "\(error)")
+        }
+    }
+
+    /// Returns the fault of a state directory that takes nothing: no store can be opened there, while the running node has
+    /// its own, and goes on when there is room again. A directory that is not there is made.
+    private static func roomFault(in directory: String) -> SettingsFault? {
+        guard access(directory, F_OK) == 0 else { return nil }
+        let file = directory + "/start-check"
+        defer { unlink(file) }
+        do throws(SystemError) {
+            try PrivateFile.write(String(repeating: " ", count: room), to: file, replacing: true)
+            return nil
+        } catch {
+            return SettingsFault(key: "state_directory", problem: "\(error)")
         }
     }
 
