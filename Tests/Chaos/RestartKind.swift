@@ -25,9 +25,16 @@ struct RestartKind: Sendable {
             RestartKind(
                 "a program of an older version", moved: "bin/onionbelld",
                 by: .script("echo 'onionbelld: unknown option --check-start'; exit 64")),
+            RestartKind("a program for another machine", moved: "bin/onionbelld", by: .foreignProgram),
             RestartKind(
                 "a program that crashes when it is asked", moved: "bin/onionbelld",
                 by: .script("kill -SEGV $$")),
+            RestartKind(
+                "a program that hangs when it is asked", moved: "bin/onionbelld",
+                by: .script("exec sleep 1000")),
+            RestartKind(
+                "too few open files", moved: "bin/onionbelld",
+                by: .script("ulimit -n 100; exec \"$0.kept\" \"$@\"")),
             RestartKind(name: "a fault that is no fault yet when it is asked") { place in
                 try await place.put(
                     .script("[ \"$1\" = --check-start ] || exec \"$0.kept\" \"$@\""), "bin/onionbelld")
@@ -55,6 +62,7 @@ struct RestartKind: Sendable {
     private static let settings: [RestartKind] = [
         RestartKind("a port in use") { place, text in place.inUse(text) },
         RestartKind("settings that do not parse") { _, text in text + "\n\t- {\n" },
+        RestartKind("settings that can't be read", moved: "onionbell.yaml", by: .directory),
         RestartKind("an unknown key") { _, text in text + "\nno_such_key: 1\n" },
         RestartKind("tor's program gone", modes: [.own]) { _, text in
             text.replacing("  mode: own\n", with: "  mode: own\n  binary: /nonexistent/tor\n")

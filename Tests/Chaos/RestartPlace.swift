@@ -8,6 +8,8 @@ import Reactor
 final class RestartPlace {
     let directory: LabDirectory
     let configuration: String
+    /// A copy of the settings as they were, for the command that asks the node: it reads no spoilt ones.
+    let commands: String
     private let good: String
     /// A place at which this process listens.
     private let taken: Listener
@@ -18,7 +20,10 @@ final class RestartPlace {
 
     init(_ directory: LabDirectory, configuration: String) throws {
         (self.directory, self.configuration) = (directory, configuration)
-        good = String(decoding: try LabDirectory.read(configuration), as: UTF8.self)
+        commands = directory.path + "/commands.yaml"
+        let text = try LabDirectory.read(configuration)
+        try LabDirectory.write(text, to: commands)
+        good = String(decoding: text, as: UTF8.self)
         taken = try Listener(on: .host("127.0.0.1", port: 0)) { $0.close() }
     }
 
@@ -57,6 +62,8 @@ final class RestartPlace {
         case directory
         case text(String)
         case script(String)
+        /// The program, for a machine of another kind.
+        case foreignProgram
     }
 
     /// Puts another file in the place of one, or none.
@@ -69,6 +76,12 @@ final class RestartPlace {
         case .text(let text): try LabDirectory.write(Array(text.utf8), to: name)
         case .script(let text):
             try LabDirectory.write(Array("#!/bin/sh\n\(text)\n".utf8), to: name)
+            guard chmod(name, 0o700) == 0 else { throw SystemError("chmod \(name)") }
+        case .foreignProgram:
+            var bytes = try LabDirectory.read(name + ".kept")
+            // The machine, in an ELF header: a SPARC.
+            (bytes[18], bytes[19]) = (2, 0)
+            try LabDirectory.write(bytes, to: name)
             guard chmod(name, 0o700) == 0 else { throw SystemError("chmod \(name)") }
         }
     }

@@ -15,6 +15,8 @@ final class RestartSenders {
         /// Why it has no receipt; `nil`: it has one, or waits for it.
         var fault: String?
         var isToMailbox = false
+
+        var wait: Duration { (ended ?? .now) - began }
     }
 
     private(set) var sends: [Send] = []
