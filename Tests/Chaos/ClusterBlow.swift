@@ -14,6 +14,7 @@ enum ClusterBlow: String, CaseIterable {
     case cut = "node's line reset, cut for 1 s"
     case answer = "answer to a commit lost"
     case stop = "SIGTERM of a node, started again"
+    case inPlace = "a node restarted in place"
     case clock = "a node's clock an hour off"
     case transaction = "a node started anew while a transaction is held open"
     case setBack = "PostgreSQL back to an older backup"
@@ -29,7 +30,8 @@ enum ClusterBlow: String, CaseIterable {
         case .kill, .killAndStart, .killTwo, .both, .pause, .silenceForLong, .databaseForLong, .setBack,
             .killAsClockGoesBack, .killAsClockGoesAhead:
             true
-        case .database, .silence, .cut, .answer, .stop, .clock, .transaction, .clockBack, .clockAhead, .lock:
+        case .database, .silence, .cut, .answer, .stop, .inPlace, .clock, .transaction, .clockBack,
+            .clockAhead, .lock:
             false
         }
     }

@@ -1,6 +1,7 @@
 import Client
 import Glibc
 import Lab
+import Processes
 import Reactor
 import Vectors
 
@@ -149,6 +150,19 @@ final class ClusterNode {
         let exit = await process.end(by: signal)
         keep(process)
         return exit
+    }
+
+    /// Has the node restart in place, and returns when it serves again.
+    func restartInPlace() async throws {
+        let before = process?.processID
+        do {
+            _ = try await Tool([Chaos.program, "restart", "--config", configuration]).finish()
+        } catch {
+            books.violate("\(name): \(error)")
+        }
+        if before == nil || process?.processID != before {
+            books.violate("\(name): a restart in place ended the node")
+        }
     }
 
     func note(_ line: String) {

@@ -187,6 +187,9 @@ final class ClusterRun {
             node.line.losesAnswer = true
             try await wait("a commit") { !node.line.losesAnswer }
         case .stop: try await startAnew(node)
+        case .inPlace:
+            hit()
+            try await node.restartInPlace()
         case .transaction:
             try await world.holdTransaction()
             try await startAnew(node)

@@ -14,6 +14,7 @@ enum UpstreamBlow: String, CaseIterable {
     case tor = "one's tor stopped"
     case slow = "one refuses a phone, the other is reached after 8 s"
     case node = "the node killed with requests unanswered"
+    case inPlace = "the node restarted in place with requests unanswered"
     case burst = "a burst of one platform, single ones of the others"
 
     /// The blows of a run, each kind as often as the others, in an order that the seed makes.

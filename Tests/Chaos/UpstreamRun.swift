@@ -147,6 +147,10 @@ final class UpstreamRun {
             await world.killNode()
             world.relays[upstream].outage = nil
             try await world.startNode()
+        case .inPlace:
+            let upstream = try await leaveUnanswered()
+            try await world.restartInPlace()
+            world.relays[upstream].outage = nil
         case .burst:
             for number in 0..<UpstreamRun.bursts {
                 try await burst(UpstreamRun.burstLengths[number % UpstreamRun.burstLengths.count])

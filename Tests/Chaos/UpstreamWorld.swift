@@ -121,6 +121,16 @@ final class UpstreamWorld {
         try await published()
     }
 
+    /// Restarts the node in place: what it had sent is waited for, and then sent again under its ids.
+    func restartInPlace() async throws {
+        let (begun, process) = (EventLoop.now.nanoseconds, node.processID)
+        _ = try await Tool([Chaos.program, "restart", "--config", configuration]).finish()
+        books.isUnclear(nil, since: begun)
+        if process == nil || node.processID != process {
+            books.violate("\(name): a restart in place ended the node")
+        }
+    }
+
     private func keepLog() {
         for line in node.indiscretions { books.violate("the log tells what nobody may know: \(line)") }
         if let exit = node.exit, exit != .signalled(SIGKILL), exit != .exited(0) {
