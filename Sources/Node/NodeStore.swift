@@ -19,7 +19,7 @@ struct NodeStore {
 
     /// The part of the 9.5 seconds of a stop that deliveries may take; tor and the management endpoint have the rest.
     private static let longestDelivery: Duration = .seconds(8)
-    /// The same part of a restart in place, before which deliveries had their time: clients wait.
+    /// The part of a restart in place that deliveries may take. Clients wait, and deliveries had their time before.
     private static let longestDeliveryInPlace: Duration = .seconds(3)
 
     /// Opens the store and takes over what waits there.

@@ -161,10 +161,14 @@ final class RestartsRun {
     }
 
     private func state() async throws -> JSON {
-        let answer = try await HTTPExchange.answer(
-            to: HTTPRequest(method: "GET", path: "/status.json"), host: "localhost",
-            by: .direct(.unix(path: world.directory.path + "/management")), deadline: .seconds(30))
-        return try JSON(answer.body)
+        do {
+            let answer = try await HTTPExchange.answer(
+                to: HTTPRequest(method: "GET", path: "/status.json"), host: "localhost",
+                by: .direct(.unix(path: world.directory.path + "/management")), deadline: .seconds(30))
+            return try JSON(answer.body)
+        } catch {
+            throw ChaosError("\(error)\n\(node.lines.suffix(20).joined(separator: "\n"))")
+        }
     }
 
     private func torProcess() -> Int32? {
