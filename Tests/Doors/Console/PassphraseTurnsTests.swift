@@ -73,6 +73,27 @@ import Testing
         }
     }
 
+    /// The browser comes while answers go out: half of those who hear have guessed again before it, half have not.
+    @Test(arguments: [1, 8, 34, 64]) func anOwnerWhoComesAmidThoseWhoWereAnsweredIsJudgedSoon(programs: Int) {
+        for quietTurns in 0..<150 {
+            var siege = Siege()
+            for _ in 0..<programs { siege.guess(.oneOfMany) }
+            for _ in 0..<(programs + quietTurns) { _ = siege.pass(owner: nil, fresh: { $0 }) }
+            var turns = 0
+            var owner: Int?
+            for _ in 0..<200 {
+                if owner != nil { turns += 1 }
+                let (judged, over) = siege.turns.next()
+                if judged != nil, judged == owner { break }
+                for (index, id) in over.enumerated() where siege.whose.removeValue(forKey: id) != nil {
+                    if owner == nil, index >= over.count / 2 { owner = siege.turns.add(from: .oneOfMany) }
+                    siege.guess(.oneOfMany)
+                }
+            }
+            #expect(owner != nil && turns <= 5, "after \(quietTurns) turns")
+        }
+    }
+
     /// The browser comes in the same moment as all others, and is the first of them.
     @Test(arguments: [1, 8, 34, 64]) func anOwnerWhoComesJustBeforeTheOthersIsJudgedSoon(programs: Int) {
         for turns in 0..<8 {

@@ -110,7 +110,10 @@ package final class ConsoleLogin {
         while !turns.isEmpty {
             let (id, over) = turns.next()
             for id in over { tell(id, wrong.remove(id) == nil ? .comeAgain : .wrong) }
-            guard let id, let text = guesses[id]?.text else { continue }
+            guard let id, let text = guesses[id]?.text else {
+                if !turns.isEmpty { await pause(Self.shortestTurn) }
+                continue
+            }
             let began = EventLoop.now
             let (isRight, cost) = await judge(text)
             if isRight { tell(id, .right) } else { wrong.insert(id) }

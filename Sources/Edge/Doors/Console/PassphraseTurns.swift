@@ -2,8 +2,9 @@
 ///
 /// A guess costs a hash, and nothing tells the owner's from a stranger's before it is made. So the order is the defence.
 /// First come browsers that have entered before, then senders of whom fewest were judged lately, then the newest guess; of
-/// programs of one machine in each fourth turn the oldest. Strangers hear that a guess was wrong when nobody waits any more, or after many turns: whoever
-/// guesses again as soon as he hears is judged once, and is no newer than who comes meanwhile.
+/// programs of one machine in each second turn the oldest. Strangers hear that a guess was wrong when nobody waits any more, one
+/// a turn, or after many turns: whoever guesses again as soon as he hears is judged once, is no newer than who comes
+/// meanwhile, and never comes in a crowd.
 struct PassphraseTurns {
     /// Somebody who guesses, as far as guessers are told apart.
     enum Guesser: Hashable {
@@ -33,7 +34,7 @@ struct PassphraseTurns {
     private var guesses: [Guess] = []
     /// Whose the last guesses were that were judged, the oldest first.
     private var judged: [Guesser] = []
-    /// Guesses whose answers go out after so many more turns, or when no guess waits.
+    /// Guesses whose answers go out after so many more turns, or one a turn while no guess waits; the oldest first.
     private var held: [(id: Int, turns: Int)] = []
     /// Guesses that gave way, and have no answer yet.
     private var gaveWay: [Int] = []
@@ -46,7 +47,7 @@ struct PassphraseTurns {
     /// The turns that a guess waits for at most.
     static let longestWait = 32
     /// One turn of so many is for the oldest of those whom nothing tells apart, the others for the newest.
-    private static let oldestEvery = 4
+    private static let oldestEvery = 2
     /// The most turns for which the answer to a wrong guess of a stranger is held.
     static let longestHold = 64
     private static let remembered = 64
@@ -78,16 +79,15 @@ struct PassphraseTurns {
         var over = gaveWay
         gaveWay = []
         turn += 1
-        let isForOldest = turn % Self.oldestEvery == 0
-        guard let first = guesses.indices.min(by: { isBefore($0, $1, oldestFirst: isForOldest) }) else {
-            over += held.map(\.id)
-            held = []
-            return (nil, over)
-        }
         for index in held.indices { held[index].turns -= 1 }
         over += held.filter { $0.turns <= 0 }.map(\.id)
         held.removeAll { $0.turns <= 0 }
-        let guess = guesses.remove(at: first)
+        let isForOldest = turn % Self.oldestEvery == 0
+        let first = guesses.indices.min { isBefore($0, $1, oldestFirst: isForOldest) }
+        let guess = first.map { guesses.remove(at: $0) }
+        // Whoever hears now guesses again now. More of them at once would be a crowd, and the owner somewhere in it.
+        if guesses.isEmpty, over.isEmpty, !held.isEmpty { over.append(held.removeFirst().id) }
+        guard let guess else { return (nil, over) }
         judged.append(guess.guesser)
         if judged.count > Self.remembered { judged.removeFirst() }
         held.append((guess.id, guess.guesser.isStranger ? Self.longestHold : 1))
