@@ -15,7 +15,7 @@ enum ClusterBlow: String, CaseIterable {
     case answer = "answer to a commit lost"
     case stop = "SIGTERM of a node, started again"
     case inPlace = "a node restarted in place"
-    case clock = "a node's clock an hour off"
+    case clock = "a node's clock an hour off, or three years"
     case transaction = "a node started anew while a transaction is held open"
     case setBack = "PostgreSQL back to an older backup"
     case killAsClockGoesBack = "kill -9 of a node, PostgreSQL's clock two hours back"

@@ -218,7 +218,9 @@ final class ClusterRun {
             try await world.unlock()
         case .clock:
             try clock?.node.clocks.rightAll()
-            try node.clocks.set(Bool.random(using: &random) ? .ahead : .behind, seconds: 3600)
+            try node.clocks.set(
+                Bool.random(using: &random) ? .ahead : .behind,
+                seconds: Bool.random(using: &random) ? 3600 : 3 * 365 * 86_400)
             clock = (node, ClusterRun.roundsOfClock)
             hit()
         }

@@ -113,6 +113,35 @@ import Wire
         await first.close()
     }
 
+    /// What it accepts before anybody could say so is dated by the others' clock, and not over for them.
+    @Test(arguments: [ShiftedClocks.Shift.behind, .ahead], [false, true])
+    func whatANodeTakesFirstWithAClockYearsOffHasItsWholeLife(
+        shift: ShiftedClocks.Shift, isSetWhileItRuns: Bool
+    ) async throws {
+        let first = try await started()
+        let second = try stage(with: first)
+        let clocks = try ShiftedClocks(in: second.world.directory.path)
+        if !isSetWhileItRuns { try clocks.set(shift, seconds: 3 * 365 * 86_400) }
+        // Nothing is judged: it waits where it is.
+        let silence = FaultScript([FaultRule(.silence(isDelivered: false))])
+        (first.world.apple.faults, second.world.apple.faults) = (silence, silence)
+        try await second.start(environment: clocks.environment)
+        let peer = try await second.dial()
+        if isSetWhileItRuns { try clocks.set(shift, seconds: 3 * 365 * 86_400) }
+        for number in 1...16 { #expect(try await peer.send(request(number)).status == .stored) }
+        let lives = try server.psql(
+            database,
+            """
+            SELECT count(*), bool_and(abs(accepted_at - now.now) < 600000), bool_and(expires_at > now.now)
+            FROM (SELECT accepted_at, expires_at FROM onionbell.notification
+                UNION ALL SELECT accepted_at, expires_at FROM onionbell.backlog) AS waiting,
+                (SELECT extract(epoch FROM clock_timestamp()) * 1000 AS now) AS now
+            """)
+        #expect(lives == "16|t|t", "\(lives)")
+        await second.close()
+        await first.close()
+    }
+
     @Test func whatAKilledNodeHadIsSentByTheOther() async throws {
         let first = try await started()
         let second = try await started(with: first)

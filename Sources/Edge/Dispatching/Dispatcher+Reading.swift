@@ -40,10 +40,10 @@ extension Dispatcher {
             do throws(OutboxError) {
                 let share = try await outbox.divide(request)
                 lockFault = nil
-                pipeline.divided(share, at: .now)
-                note(share.takenOver)
                 if let known = share.known { takeClock(toBe: known.clockError) }
                 if share.nodes == 1 { takeClock(toBe: .zero) }
+                pipeline.divided(share, at: .now)
+                note(share.takenOver)
             } catch {
                 // The next commit says more of it, unless only what is read is locked.
                 noteLock(error)
@@ -71,7 +71,7 @@ extension Dispatcher {
 
     /// Takes the store's clock for what is signed and for when that ends, where this machine's is the wrong one and no push
     /// service tells the same time.
-    private func takeClock(toBe ahead: Duration) {
+    func takeClock(toBe ahead: Duration) {
         let told = gateways.indices.compactMap {
             pipeline.lanes[$0].id.host.isOrigin ? nil : gateways[$0]?.timeTold
         }

@@ -96,6 +96,7 @@ package final class Dispatcher {
     @discardableResult
     package func start() async throws(OutboxError) -> Int {
         let content = try await outbox.content()
+        if let nodes = content.nodes { takeClock(toBe: nodes.clockError) }
         pipeline.start(content, at: .now, clockOffset: EventLoop.wallClockOffset)
         let waiting = pipeline.waiting
         note(content.takenOver)

@@ -150,6 +150,8 @@ package struct OutboxContent: Equatable, Sendable {
     package var shards = Shards.all
     /// The rows that this node had when it was killed, or that it has taken over meanwhile.
     package var takenOver: TakeOver?
+    /// The nodes of the store, whose clocks tell whether this one's is right; `nil`: it is alone.
+    package var nodes: SharedNodes?
     /// A sequence number that no notification exceeds.
     package var lastSequence: Int64
 

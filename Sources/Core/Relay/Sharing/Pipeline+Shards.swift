@@ -40,6 +40,7 @@ extension Pipeline {
 
     /// Takes what ``Effect/divide(_:)`` asked for.
     package mutating func divided(_ share: Share, at now: Instant) {
+        if share.known != nil || share.nodes == 1 { wallClock.compare(at: now) }
         guard let (lost, hasChanged) = cluster.take(share, at: now.monotonic) else { return }
         if !share.gained.isEmpty { cluster.loseSight(of: share.gained.intersection(onItsWay())) }
         if !lost.isEmpty {

@@ -10,7 +10,8 @@ import Clocks
 /// A notification is dated by the steady clock, and is told to gateways by the wall clock as it is when it is sent: so it
 /// keeps what it has left to live however the clock is set. Until somebody who knows the time has confirmed the steady clock,
 /// the next process takes its dates to have gone with the wall clock (``ClockRecord/begun(after:lastSequence:at:)``). In a store with other
-/// nodes dates are by the wall clock, since each node has a steady one of its own.
+/// nodes dates are by the wall clock, since each node has a steady one of its own; but where it was set, only after it was
+/// compared with the others' (``compare(at:)``).
 struct WallClock: Sendable {
     /// The knowledge of the dates that this process sets down.
     private enum Standing {
@@ -41,6 +42,8 @@ struct WallClock: Sendable {
     private var leastNearOffset: Int64 = .max
     /// The offset by which the clock was trusted last, while it is doubted since the start.
     private var doubtOffset: Int64?
+    /// The offset of the wall clock when it was last compared with those of a shared store.
+    private var comparedOffset: Int64 = 0
     /// Whether this process has written nothing of its clock yet.
     private var isUnwritten = true
 
@@ -113,9 +116,7 @@ struct WallClock: Sendable {
     /// - Returns: By how much the clock was set since the last one; `nil`: it was not.
     mutating func note(_ now: Instant, lastSequence: Int64) -> Duration? {
         if leastOffset == .max {
-            (steadyOffset, lastOffset) = (now.offset, now.offset)
-        } else if now.offset == lastOffset {
-            return nil
+            (steadyOffset, lastOffset, comparedOffset) = (now.offset, now.offset, now.offset)
         }
         _ = watch?.notice(offset: now.offset, at: now.monotonic)
         let isApart = ahead(at: now) != 0
@@ -136,9 +137,13 @@ struct WallClock: Sendable {
     /// Returns the milliseconds by which the wall clock is ahead of the one that dates what is accepted. No `Duration`: it is
     /// asked for several times for each notification.
     private func ahead(at now: Instant) -> Int64 {
-        let ahead = now.offset - steadyOffset
-        return isShared || ahead.magnitude <= ClockWatch.step.magnitude ? 0 : ahead
+        let ahead = now.offset - (isShared ? comparedOffset : steadyOffset)
+        return ahead.magnitude <= ClockWatch.step.magnitude ? 0 : ahead
     }
+
+    /// Notes that the wall clock is what the clocks of a shared store make of it, or that there is no other node to ask: dates
+    /// are taken from it again, however it was set.
+    mutating func compare(at now: Instant) { comparedOffset = now.offset }
 
     /// Returns the present as what is accepted now is dated.
     func date(at now: Instant) -> UnixTime {

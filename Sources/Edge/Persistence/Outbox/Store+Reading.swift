@@ -44,6 +44,7 @@ extension Store {
         if let sharing {
             content.shards = sharing.owned
             content.takenOver = sharing.takenOverAtStart
+            content.nodes = try sharing.nodesAtStart()
             content.deadTokens = try sharing.deadTokens(of: sharing.owned)
         } else {
             let tokens = try Statement("SELECT digest, since, buried_at FROM dead_token", on: connection)

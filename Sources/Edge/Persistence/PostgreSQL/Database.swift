@@ -271,20 +271,20 @@ final class Database {
     private func own(_ epoch: Int64) throws(PostgreSQLError) {
         let insert = PostgreSQLStatement(
             """
-            INSERT INTO node (owner, name, version, fence, until, commits, is_alone, number)
+            INSERT INTO node (owner, name, version, fence, until, commits, is_alone, clock_ahead, number)
                 SELECT CAST(?1 AS BYTEA), CAST(?2 AS TEXT), CAST(?5 AS TEXT), CAST(?3 AS BIGINT),
-                    \(leaseEnd), 0, ?4 <> 0, min(free)
+                    \(leaseEnd), 0, ?4 <> 0, ?6 - \(DatabaseSchema.clock), min(free)
                 FROM generate_series(1, 1 + (SELECT count(*) FROM node)) AS free
                 WHERE free NOT IN (SELECT number FROM node)
-            ON CONFLICT (owner) DO UPDATE SET name = excluded.name, version = excluded.version,
-                fence = excluded.fence, until = excluded.until, is_alone = excluded.is_alone
-            RETURNING commits
+            ON CONFLICT (owner) DO UPDATE SET name = excluded.name, version = excluded.version, fence = excluded.fence,
+                until = excluded.until, is_alone = excluded.is_alone, clock_ahead = excluded.clock_ahead RETURNING commits
             """, on: connection)
         bindOwner(1, to: insert)
         insert.bind(2, place.name)
         insert.bind(3, epoch)
         insert.bind(4, access == .sharing ? 0 : 1)
         insert.bind(5, place.version)
+        insert.bind(6, EventLoop.machineMilliseconds)
         guard try insert.step() else { throw DatabaseSchema.broken }
         lastCommitted = insert.integer(0)
         lastCommit = lastCommitted

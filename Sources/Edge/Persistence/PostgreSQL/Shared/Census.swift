@@ -20,7 +20,8 @@ final class Census {
         nodes = try Statement(
             """
             SELECT number, name, version, owner = ?1,
-                \(DatabaseSchema.leaseAge), waiting, bytes, oldest, clock_ahead,
+                \(DatabaseSchema.leaseAge), waiting, bytes, oldest,
+                CASE WHEN owner = ?1 THEN ?2 - \(DatabaseSchema.clock) ELSE clock_ahead END,
                 (SELECT string_agg(CAST(shard.number AS TEXT), ',') FROM shard WHERE shard.owner = node.owner)
             FROM node ORDER BY node.number LIMIT \(Census.mostNodes)
             """, on: connection)
@@ -61,6 +62,8 @@ final class Census {
 
     private func nodes(_ owner: [UInt8]) throws(StoreError) -> [SharedNode] {
         try nodes.bind(1, bytes: owner)
+        // It may have been set since the last commit.
+        try nodes.bind(2, EventLoop.machineMilliseconds)
         defer { nodes.reset() }
         var found: [SharedNode] = []
         while try nodes.step() {

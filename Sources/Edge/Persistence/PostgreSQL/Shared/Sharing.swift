@@ -94,6 +94,11 @@ package final class Sharing {
         while try connection.transaction({ () throws(StoreError) in try arriveAll(in: owned) }) {}
     }
 
+    /// Returns the nodes of the database, for a start: before anything is accepted by a clock that may be years off.
+    func nodesAtStart() throws(StoreError) -> SharedNodes? {
+        try database.living() > 1 ? census.take(for: database.place.owner) : nil
+    }
+
     /// The shards of which something may be claimed.
     var held: Shards { owned.subtracting(leaving) }
 
