@@ -1,4 +1,5 @@
 import Foundation
+import JSONCoding
 import Lab
 import Reactor
 import Testing
@@ -42,6 +43,25 @@ import Vectors
         #expect(stage.world.google.book.count == 1)
         let life = try life(of: stage.world.google.book[0])
         #expect(life <= 28 * 86_400 && life > 28 * 86_400 - 3600, "\(life)")
+        await stage.close()
+    }
+
+    /// It said that what has come just now had waited for years, and was over.
+    @Test(arguments: [ShiftedClocks.Shift.behind, .ahead])
+    func theListOfWhatWaitsHasTrueAgesAfterTheClockWasSet(shift: ShiftedClocks.Shift) async throws {
+        let stage = try LoopbackStage()
+        stage.world.apple.faults = FaultScript([FaultRule(.silence(isDelivered: false))])
+        let clocks = try ShiftedClocks(in: stage.world.directory.path)
+        try clocks.set(shift, seconds: Self.years)
+        try await stage.start(environment: clocks.environment)
+        let peer = try await stage.dial()
+        #expect(try await peer.send(request(1)).status == .stored)
+        try clocks.rightAll()
+        let list = try run([program, "outbox", "list", "--json", "--config", stage.configuration]).output
+        let row = try #require(try JSON(Array(list.utf8)).array?.first)
+        let (age, rest) = (row["age_ms"]?.integer ?? .max, row["expires_in_ms"]?.integer ?? 0)
+        #expect(age < 3_600_000, "\(age)")
+        #expect(rest > 86_400_000 && rest <= 28 * 86_400_000, "\(rest)")
         await stage.close()
     }
 }

@@ -180,7 +180,7 @@ private struct WantedTransfer {
 extension NodeFiles {
     fileprivate func waiting(for app: String?, after last: Int64) throws(CallRefusal) -> HTTPResponse {
         try outbox { file, isRunning in
-            let now = EventLoop.unixTime
+            let now = dateNow
             let rows = try file.page(after: last, app: app)
             return HTTPResponse(
                 status: 200,
@@ -204,7 +204,7 @@ extension NodeFiles {
                 return HTTPResponse(status: 200, json: .object(members))
             }
             let summary = try file.summary()
-            let now = EventLoop.unixMilliseconds
+            let now = dateNow.milliseconds
             members["waiting"] = .integer(Int64(summary.waiting))
             members["bytes"] = .integer(Int64(summary.bytes))
             members["oldest_ms"] = summary.oldest.map { .integer(max(0, now - $0)) } ?? .null
@@ -215,6 +215,9 @@ extension NodeFiles {
             return HTTPResponse(status: 200, json: .object(members))
         }
     }
+
+    /// The present as the store's dates have it.
+    private var dateNow: UnixTime { EventLoop.unixTime - (running?.clockAhead ?? .zero) }
 
     private func json(ofApp name: String, _ waiting: Int) -> JSON {
         let known = settings.apps.first { $0.name == name }

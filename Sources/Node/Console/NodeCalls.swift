@@ -96,7 +96,10 @@ final class NodeCalls: HTTPDoor {
     }
 
     var files: NodeFiles {
-        NodeFiles(node.settings, running: NodeFiles.Running(settingsFile: node.host.settingsFile))
+        NodeFiles(
+            node.settings,
+            running: NodeFiles.Running(
+                settingsFile: node.host.settingsFile, clockAhead: node.store.dispatcher.dates.ahead))
     }
 
     @FileThread

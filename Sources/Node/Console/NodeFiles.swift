@@ -15,6 +15,8 @@ package struct NodeFiles: Sendable {
     struct Running {
         /// The file that its settings were read from.
         let settingsFile: String
+        /// How far the wall clock is ahead of the one that dates what it accepts.
+        let clockAhead: Duration
     }
 
     /// Stands in place of a node that is stopped, or beside one that does not answer.
