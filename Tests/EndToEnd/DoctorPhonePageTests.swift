@@ -46,7 +46,7 @@ import Testing
             try run([program, "key", "show", "--vapid", "--config", stage.configuration]).output.prefix(12))
         #expect(
             try await findings(stage.configuration, trusting: path + "/ca.pem") == [
-                "pass vapid_key: push services know the node by \(key)... and mailto:onionbell@example.org",
+                "pass vapid_key: the node's key for push services is \(key)..., its contact mailto:onionbell@example.org",
                 "pass phone_page: https://127.0.0.1:\(https) serves the page for this node",
                 "pass phone_page: 127.0.0.1:\(http) serves the page for this node",
                 "pass phone_page.url: \(url) serves the page for this node",
@@ -54,7 +54,7 @@ import Testing
         // A certificate that no browser would take.
         #expect(
             try await findings(stage.configuration, trusting: "/dev/null").map { $0.prefix(20) } == [
-                "pass vapid_key: push", "fail phone_page: htt", "pass phone_page: 127",
+                "pass vapid_key: the ", "fail phone_page: htt", "pass phone_page: 127",
                 "fail phone_page.url:",
             ])
         // Another page behind the address.

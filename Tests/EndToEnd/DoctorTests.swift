@@ -63,16 +63,21 @@ import Wire
     @Test func aStoppedNodeIsToldAndItsPortsAreTried() async throws {
         let world = try LabWorld()
         let socket = try Listener(on: .host("127.0.0.1", port: 0)) { $0.close() }
+        let page = try Listener(on: .host("127.0.0.1", port: 0)) { $0.close() }
         let configuration = try world.configure(
-            tor: ["mode: own", "binary: /nowhere/tor"], more: ["onion: {peer_listen: \"\(socket.endpoint)\"}"]
-        )
+            tor: ["mode: own", "binary: /nowhere/tor"],
+            more: [
+                "onion: {peer_listen: \"\(socket.endpoint)\"}", "console: {listen: [\"\(page.endpoint)\"]}",
+            ])
         let seen = try await examine(configuration)
         #expect(seen.status == 1)
         #expect(seen.verdicts["node"] == "warn")
         #expect(seen.verdicts["ports"] == "fail")
+        #expect(seen.words.contains("onion.peer_listen: ") && seen.words.contains("console.listen: "))
         #expect(seen.verdicts["tor"] == "fail")
         #expect(seen.verdicts["bisq-remote-ios.credentials"] == "pass")
         socket.close()
+        page.close()
         await world.close()
     }
 

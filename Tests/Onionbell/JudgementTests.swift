@@ -9,6 +9,14 @@ import Tor
 @Suite struct JudgementTests {
     private let mebibyte: Int64 = 1 << 20
 
+    /// What was not looked at is not called well.
+    @Test func anAnswerOfSomethingElseIsNoNodes() {
+        for status in [200, 404, 405] { #expect(Judgement.rootAnswer(status, at: 80).verdict == .pass) }
+        for status in [301, 502] { #expect(Judgement.rootAnswer(status, at: 80).verdict == .warn) }
+        #expect(Judgement.privateAddress(1, isSelfDialWell: true).verdict == .pass)
+        #expect(Judgement.privateAddress(1, isSelfDialWell: false).verdict == .warn)
+    }
+
     @Test func aDiskIsJudgedByWhatTheOutboxMayHold() {
         func verdict(_ free: Int64) -> Finding.Verdict {
             Judgement.disk("/state", free: free * mebibyte, wanted: 256 * mebibyte).verdict

@@ -3,7 +3,7 @@ import Reactor
 extension Settings {
     /// The places at which the settings have the node listen, with their keys. Those that it chooses itself, in the state
     /// directory, are not among them.
-    var listeners: [(key: String, endpoint: Endpoint)] {
+    package var listeners: [(key: String, endpoint: Endpoint)] {
         var listeners: [(key: String, endpoint: Endpoint)] = [("management.listen", managementListen)]
         let tor = [("onion.peer_listen", onion.peerListen), ("onion.http_listen", onion.httpListen)]
         for case (let key, let endpoint?) in tor { listeners.append((key, endpoint)) }

@@ -80,7 +80,7 @@ extension Judgement {
         return [
             .pass(
                 "storage",
-                "PostgreSQL \(report.version) answers\(user); fsync, full_page_writes and synchronous_commit are on"
+                "PostgreSQL \(report.version) answers\(user); fsync and full_page_writes are on, synchronous_commit is \(report.synchronousCommit)"
             )
         ]
     }

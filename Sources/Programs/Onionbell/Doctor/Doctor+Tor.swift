@@ -172,11 +172,7 @@ extension Doctor {
                 .warn("onion", "not tested, because the node does not run", "start it, and run this again"))
         }
         if let invited = invited() {
-            return tell(
-                .pass(
-                    "onion",
-                    "private (\(invited) authorized), so no other tor can test it; see the node's own self_dial check"
-                ))
+            return tell(Judgement.privateAddress(invited, isSelfDialWell: isSelfDialWell))
         }
         if let connection = scout.connection { await checkDescriptor(of: address, connection) }
         guard let socks = scout.socks else {
@@ -239,7 +235,7 @@ extension Doctor {
                 to: HTTPRequest(method: "GET", path: "/"), host: onion,
                 by: .tor(socks: socks, onion: onion, port: port), attemptTimeout: .seconds(30),
                 deadline: .seconds(90))
-            tell(.pass("onion.http", "port \(port) answers HTTP (\(answer.status) for /, which is right)"))
+            tell(Judgement.rootAnswer(answer.status, at: port))
         } catch {
             tell(.fail("onion.http", "port \(port): \(error)", advice))
         }

@@ -25,6 +25,8 @@ final class Doctor {
     private var unit: NodeUnit?
     /// The user for whom files are judged.
     private(set) var user = NodeUser.current
+    /// Whether the node that runs has reached its own address lately.
+    private(set) var isSelfDialWell = false
     /// Files of credentials that only systemd hands to the node: this user can't look into them.
     private var closed: [String] = []
     /// The tor that was started for this, and the directory that it keeps its files in.
@@ -160,6 +162,9 @@ final class Doctor {
         var system = statvfs()
         // Before the first start it isn't there.
         guard let owner = FileFacts(path)?.owner, statvfs(path, &system) == 0 else { return }
+        if user != .current, !user.may(W_OK | X_OK, path) {
+            tell(.fail("state", "\(user.name) can't write into \(path)", "make it that user's: chown"))
+        }
         let foreign = StateDirectory.names.filter { (FileFacts("\(path)/\($0)")?.owner ?? owner) != owner }
         tell(Judgement.state(path, isReadOnly: system.f_flag & UInt(ST_RDONLY) != 0, foreign: foreign))
         if settings.storage.url.isEmpty, node == nil, StateDirectory.hasLostOutbox(in: path) {
@@ -189,30 +194,31 @@ final class Doctor {
         await askNode()
     }
 
-    /// Checks the ports for what would keep the node from starting.
+    /// Tries all places at which the node is to listen, for what would keep it from starting.
     private func checkPorts() {
-        var taken = false
-        let places: [(String, Endpoint?)] = [
-            ("management.listen", settings.managementListen),
-            ("onion.peer_listen", settings.onion.peerListen),
-            ("onion.http_listen", settings.onion.httpListen),
-        ]
-        for (key, endpoint) in places {
-            guard let endpoint, case .host = endpoint else { continue }
-            do {
-                try Listener(on: endpoint) { $0.close() }.close()
-            } catch {
-                taken = true
+        var free: [String] = []
+        for (key, endpoint) in settings.listeners {
+            guard let fault = Listener.trialFault(at: endpoint, besides: []) else {
+                if !free.contains(key) { free.append(key) }
+                continue
+            }
+            switch (fault.code, endpoint) {
+            case (EACCES, _), (EPERM, _):
+                // The node's user may, perhaps: systemd lets it.
+                tell(
+                    .warn(
+                        "ports", "\(key): not known whether it is free: \(fault)",
+                        "run this as root: sudo onionbell doctor"))
+            // The folder of a socket is made at the start.
+            case (ENOENT, .unix): continue
+            case _:
                 tell(
                     .fail(
-                        "ports", "\(key): \(error)",
+                        "ports", "\(key): \(fault)",
                         "stop the program that uses it, or set \(key) to another address"))
             }
         }
-        if !taken {
-            let keys = places.filter { if case .host? = $0.1 { true } else { false } }.map(\.0)
-            tell(.pass("ports", "free: \(keys.joined(separator: ", "))"))
-        }
+        if !free.isEmpty { tell(.pass("ports", "free: \(free.joined(separator: ", "))")) }
     }
 
     private func askNode() async {
@@ -236,6 +242,7 @@ final class Doctor {
                     "if this lasts longer than a minute, restart it: systemctl restart onionbell"))
         }
         var isWell = true
+        isSelfDialWell = checks["self_dial"]?["level"]?.string == "ok"
         var unknown: [String] = []
         for (name, check) in checks.sorted(by: { $0.key < $1.key }) where check["level"]?.string != "ok" {
             // What is shown by an event has to be waited for.

@@ -18,7 +18,8 @@ extension Judgement {
             return .warn(
                 "vapid_key", "the node has no VAPID key yet", "the node creates it at its first start")
         }
-        return .pass("vapid_key", "push services know the node by \(key.prefix(12))... and \(contact)")
+        return .pass(
+            "vapid_key", "the node's key for push services is \(key.prefix(12))..., its contact \(contact)")
     }
 
     /// Judges the phone's page as `place` serves it.

@@ -39,7 +39,7 @@ enum Judgement {
                 "state", "\(path)/\(first) belongs to another user than \(path)",
                 "chown -R --reference=\(path) \(path)")
         }
-        return .pass("state", "\(path) belongs to the node")
+        return .pass("state", "\(path) and what a node keeps there belong to one user")
     }
 
     static func lostOutbox(_ path: String) -> Finding {
@@ -111,7 +111,30 @@ enum Judgement {
                 "tor.clock", "not known: tor has no view of the network yet, and no relay has said the time",
                 "run this again when tor is in the network")
         }
-        return .pass("tor.clock", "the clock agrees with tor's view of the network")
+        return .pass("tor.clock", "the clock lies in the hours for which tor's view of the network holds")
+    }
+
+    /// Judges the answer to a request for `/` that went to the onion address.
+    static func rootAnswer(_ status: Int, at port: UInt16) -> Finding {
+        let words = "port \(port) answers HTTP (\(status) for /"
+        // No door of a node sends elsewhere, or fails at that.
+        guard (200..<300).contains(status) || (400..<500).contains(status) else {
+            return .warn(
+                "onion.http", "\(words)), which no node says",
+                "see whether another program answers in the node's place")
+        }
+        return .pass("onion.http", "\(words))")
+    }
+
+    /// Judges the address of a private node, which only its own tor can dial.
+    static func privateAddress(_ invited: Int, isSelfDialWell: Bool) -> Finding {
+        let words = "private (\(invited) authorized), so no other tor can test it"
+        guard isSelfDialWell else {
+            return .warn(
+                "onion", "\(words), and the node has not reached it itself lately",
+                "see self_dial in onionbell status, which says since when")
+        }
+        return .pass("onion", "\(words); the node itself has reached it lately (self_dial)")
     }
 
     private static func distance(_ seconds: Int) -> String {
