@@ -178,6 +178,7 @@ export default {
     qr_code: "QR-Code",
 
     now_ok: "Dem Knoten geht es gut",
+    now_quiet: "Es ist kein Fehler bekannt; in 24 Stunden wurde nichts zugestellt",
     now_warning: "Sehen Sie bald nach",
     now_failing: "Etwas funktioniert nicht",
     now_starting: "Der Knoten startet: Tor braucht ein, zwei Minuten",

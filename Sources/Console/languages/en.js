@@ -178,6 +178,7 @@ export default {
     qr_code: "QR code",
 
     now_ok: "The node is well",
+    now_quiet: "Nothing is known to be wrong; nothing was delivered in 24 hours",
     now_warning: "Look at this soon",
     now_failing: "Something does not work",
     now_starting: "The node is starting: Tor takes a minute or two",

@@ -178,6 +178,7 @@ export default {
     qr_code: "Código QR",
 
     now_ok: "El nodo está bien",
+    now_quiet: "No se conoce ningún fallo; no se ha entregado nada en 24 horas",
     now_warning: "Mire esto pronto",
     now_failing: "Algo no funciona",
     now_starting: "El nodo arranca: Tor tarda uno o dos minutos",

@@ -178,6 +178,7 @@ export default {
     qr_code: "Code QR",
 
     now_ok: "Le nœud va bien",
+    now_quiet: "Aucun défaut n’est connu ; rien n’a été remis en 24 heures",
     now_warning: "À regarder bientôt",
     now_failing: "Quelque chose ne fonctionne pas",
     now_starting: "Le nœud démarre : Tor a besoin d’une ou deux minutes",

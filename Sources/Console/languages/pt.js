@@ -178,6 +178,7 @@ export default {
     qr_code: "Código QR",
 
     now_ok: "O nó está bem",
+    now_quiet: "Não se conhece nenhuma falha; nada foi entregue em 24 horas",
     now_warning: "Olhe isto em breve",
     now_failing: "Algo não funciona",
     now_starting: "O nó está a iniciar: o Tor leva um ou dois minutos",

@@ -49,10 +49,12 @@ export async function nowScreen() {
 function content(node, redraw) {
     const { words } = state;
     const faults = node.checks.filter(({ level }) => level !== "ok");
-    const verdict = node.status !== "ok" && isStarting(node) ? "starting" : node.status;
+    const verdict = node.status !== "ok" ? isStarting(node) ? "starting" : node.status
+        // That all works is shown by a delivery, and by nothing else.
+        : node.last_day.delivered > 0 ? "ok" : "quiet";
     return [
         element("p", { class: `verdict is-${verdict}`, role: "status" },
-            icon({ ok: "SETUP_CONFIRMATION", starting: "NODE" }[verdict] ?? "DISPUTE"), words(`now_${verdict}`)),
+            icon({ ok: "SETUP_CONFIRMATION", starting: "NODE", quiet: "NODE" }[verdict] ?? "DISPUTE"), words(`now_${verdict}`)),
         node.onion.invited === null ? null : element("p", { class: "card banner" }, words("is_private")),
         faults.length === 0 ? null : element("ul", { class: "card faults", lang: "en" }, faults.map((check) =>
             element("li", {}, element("strong", {}, `${check.name}: ${check.state}`),
