@@ -132,6 +132,17 @@ import Wire
         await stage.close()
     }
 
+    /// As long as ntfy takes it: it was refused at the port, and lost.
+    @Test func aTextOfAHundredKilobytesIsShortenedAndNotLost() async throws {
+        let stage = try await MailboxStage()
+        let token = try await add("cron", stage)
+        #expect(try await publish(String(repeating: "x", count: 100_000), token, stage) == "200")
+        let reader = try #require(stage.mailbox.tokens["phone"])
+        let poll = try await curl("-u", "phone:\(reader)", "\(stage.mailbox.url)/json?poll=1")
+        #expect(poll.output.contains("xxx … (95944 more bytes were cut off)"), "\(poll.output)")
+        await stage.close()
+    }
+
     /// The request of Uptime Kuma 2.5.3 for a shop that is down, as axios sends it.
     @Test func uptimeKumasRequestRingsThePhone() async throws {
         let stage = try await MailboxStage()

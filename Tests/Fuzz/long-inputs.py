@@ -194,6 +194,8 @@ if target == "submission":
             write(f"{kind}-mailbox-publish-{name.lower()}", asked("POST", "/mbmine", fields=f"Authorization: Bearer tk_2\r\n{name}: {text(14000)}\r\n"))
         for name, words in [("words", "=?utf-8?q?=c3=a4?= " * 700), ("no-words", "=?utf-8?q?=4?" * 1000), ("marks", "=?" * 7000)]:
             write(f"{kind}-mailbox-publish-{name}", asked("POST", "/mbmine", fields=f"Authorization: Bearer tk_2\r\nTitle: {words}\r\n"))
+        write(f"{kind}-mailbox-publish-body", asked("POST", "/mbmine", text(131000), "Authorization: Bearer tk_2\r\n"))
+        write(f"{kind}-mailbox-publish-json", asked("POST", "/", json.dumps({"topic": "mbmine", "message": text(130000)}, ensure_ascii=False), "Authorization: Bearer tk_2\r\n"))
         write(f"{kind}-mailbox-publish-name", asked("DELETE", "/mbmine/" + "a" * 64, fields="Authorization: Bearer tk_2\r\n"))
         for name, value in [("message", text(7000)), ("title", text(7000)), ("tags", [text(7000)]), ("tags", ["a"] * 3000), ("topic", text(7000)), ("delay", text(7000)), ("sequence_id", text(7000)), ("actions", [{"action": "view", "url": text(7000)}])]:
             body = json.dumps({"topic": "mbmine"} | {name: value}, ensure_ascii=False)
@@ -235,6 +237,9 @@ if target == "submission":
         write(f"gorush-hundred-full-{platform}", gorush([{"platform": platform, "message": f"m{one}", "tokens": names[one:one + 1], "data": {"%x" % key: "v" for key in range(30)}} for one in range(100)]))
     write("bitwarden-organizations", asked("POST", "/push/register", json.dumps(device | {"organizationIds": ["%x" % one for one in range(3000)]}), bearer))
     write("bitwarden-devices", asked("POST", "/push/delete-organization", json.dumps({"devices": [{"id": "%x" % one} for one in range(1200)], "organizationId": "b"}), bearer))
+    for name, alerts in [("alerts", ['{"labels":{}}'] * 9000), ("long-alerts", ['{"labels":{"alertname":"%s"}}' % ("a" * 4000)] * 31)]:
+        write(f"mailbox-publish-{name}", asked("POST", "/mbmine?template=alertmanager", '{"status":"firing","alerts":[%s]}' % ",".join(alerts), "Authorization: Bearer tk_2\r\n"))
+    write("mailbox-publish-commits", asked("POST", "/mbmine?template=github", '{"repository":{"full_name":"a"},"commits":[%s]}' % ",".join(['{"message":"m"}'] * 8000), "Authorization: Bearer tk_2\r\n"))
     write("pipelined", b"H" + b"".join(asked("GET", f"/relay?isAndroid=true&token={token}{one}&msg=61")[1:].replace(b"Connection: close\r\n", b"") for one in range(200)))
 
 many = 60000

@@ -164,7 +164,6 @@ import Testing
         ("POST /mbmine", "", "BisqMessageAndroid|a|b", 40000),
         ("POST /mbmine", "", "BisqMessageiOS|a|b", 40000),
         ("POST /mbmine", "", #"OnionbellNotice|{"message":"m"}"#, 40000),
-        ("POST /mbmine", "Title: \(String(repeating: "x", count: 2001))\r\n", "x", 41301),
         ("POST /", "", "x", 40017), ("POST /", "", "[]", 40017), ("POST /", "", "{}", 40009),
         ("POST /", "", #"{"topic":"a b"}"#, 40009),
         ("POST /", "", #"{"topic":"mbmine","priority":"5"}"#, 40007),

@@ -29,8 +29,8 @@ package final class MailboxDoor: LiveDoor {
 
     /// Open answers of one reader, and of all without a token at one mailbox.
     package nonisolated static let mostReadings = 10
-    /// Bytes of a request's body.
-    package nonisolated static let mostBody = 8192
+    /// Bytes of a request's body, as ntfy takes them of JSON: a webhook is long before it is a text.
+    package nonisolated static let mostBody = 131_072
 
     /// Called with notifications that have come to their ends: their first reader has acknowledged them, or they are gone.
     package var onEnds: (@EventLoop ([KeptEnd]) -> Void)?

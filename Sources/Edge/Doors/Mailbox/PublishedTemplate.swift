@@ -29,8 +29,10 @@ enum PublishedTemplate: String {
     private static func alertmanagers(_ body: JSON) -> (title: String, message: String)? {
         guard let status = body["status"]?.string, let alerts = body["alerts"]?.array else { return nil }
         let name = alerts.first?["labels"]?["alertname"]?.string ?? body["groupKey"]?.string ?? "?"
-        let parts = alerts.map { alert in
-            lines([
+        let head = lines([("Status", status), ("Receiver", body["receiver"]?.string)])
+        var text = head
+        for (index, alert) in alerts.enumerated() {
+            let part = lines([
                 ("Alert", alert["labels"]?["alertname"]?.string),
                 ("Instance", alert["labels"]?["instance"]?.string),
                 ("Severity", alert["labels"]?["severity"]?.string),
@@ -39,9 +41,13 @@ enum PublishedTemplate: String {
                 ("Starts at", alert["startsAt"]?.string),
                 ("Ends at", alert["status"]?.string == "resolved" ? alert["endsAt"]?.string : nil),
             ])
+            guard index == 0 || text.utf8.count + part.utf8.count < PublishedText.longestMessage - 40 else {
+                text += "\n\n… (\(alerts.count - index) more alerts)"
+                break
+            }
+            if !part.isEmpty { text += text.isEmpty ? part : "\n\n" + part }
         }
-        let head = lines([("Status", status), ("Receiver", body["receiver"]?.string)])
-        return (heading(status, name), ([head] + parts).filter { !$0.isEmpty }.joined(separator: "\n\n"))
+        return (heading(status, name), text)
     }
 
     private static func grafanas(_ body: JSON) -> (title: String, message: String)? {
@@ -75,7 +81,7 @@ enum PublishedTemplate: String {
             ("By", body["sender"]?["login"]?.string),
             ("Comment", body["comment"]?["body"]?.string), ("Link", url),
         ])
-        let messages = (body["commits"]?.array ?? []).compactMap { $0["message"]?.string }
+        let messages = (body["commits"]?.array ?? []).prefix(100).compactMap { $0["message"]?.string }
         return (
             "[\(place)] \(what.isEmpty ? "event" : what)",
             ([text] + messages).filter { !$0.isEmpty }.joined(separator: "\n")

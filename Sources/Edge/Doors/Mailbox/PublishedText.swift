@@ -181,18 +181,44 @@ struct PublishedText: Equatable {
 
     private mutating func check() throws(MailboxFault) {
         guard sequence.isEmpty || MailboxRequest.isTopic(sequence) else { throw .badSequence }
+        // No alarm is lost for its length: it is cut, and says so.
+        message = PublishedText.cut(message, to: PublishedText.longestMessage)
+        shorten()
         (message, title) = (PublishedText.harmless(message), PublishedText.harmless(title))
         tags = tags.map(PublishedText.harmless)
         guard icon.isEmpty || PublishedText.mayBeFetched(icon) else { throw .badIcon }
         guard click.isEmpty || PublishedText.mayBeOpened(click) else { throw .option("such click address") }
         if message.isEmpty { message = PublishedText.empty }
-        // No alarm is lost for its length: it is cut, and says so.
-        message = PublishedText.cut(message, to: PublishedText.longestMessage)
-        let rest = tags.reduce(title.utf8.count + click.utf8.count + icon.utf8.count) { $0 + $1.utf8.count }
-        guard rest <= PublishedText.longestRest, tags.count <= PublishedText.mostTags else { throw .tooLarge }
         for prefix in PublishedText.reserved where message.hasPrefix(prefix) {
             throw .reserved
         }
+    }
+
+    /// Cuts the title, and leaves out what is too long beside it. The message says so.
+    private mutating func shorten() {
+        let rest = tags.reduce(title.utf8.count + click.utf8.count + icon.utf8.count) { $0 + $1.utf8.count }
+        guard rest > PublishedText.longestRest || tags.count > PublishedText.mostTags else { return }
+        title = PublishedText.cut(title, to: PublishedText.longestTitle)
+        var room = PublishedText.longestRest - title.utf8.count
+        var missing: [String] = []
+        func fit(_ text: inout String, _ name: String) {
+            if text.utf8.count > room {
+                (text, missing) = ("", missing + [name])
+            }
+            room -= text.utf8.count
+        }
+        fit(&click, "click")
+        fit(&icon, "icon")
+        let all = tags.count
+        tags = Array(
+            tags.prefix(PublishedText.mostTags).prefix { tag in
+                room -= tag.utf8.count
+                return room >= 0
+            })
+        if tags.count < all { missing.append("\(all - tags.count) tags") }
+        guard !missing.isEmpty else { return }
+        let words = " … (too long, left out: \(missing.joined(separator: ", ")))"
+        message = PublishedText.cut(message, to: PublishedText.longestMessage - words.utf8.count) + words
     }
 
     /// Returns a text of at most so many bytes: of a longer one the beginning, and how much is missing.
