@@ -13,7 +13,7 @@ struct MailboxCommand: AsyncParsableCommand {
             On a private Tor network. Bisq sends to a mailbox; onionbell receive and, where it is installed, aiontfy \
             read it, each through the readers' tor, by WebSocket and by lines of JSON. Every message that the node has taken has to come to each reader, \
             in the order of sending. A reader that is killed between showing and noting a message shows it again, and \
-            no other.
+            no other. At last the mailbox is removed, and each reader has to end.
             """)
 
     @Option(help: "How often something is killed.") var rounds = 100
@@ -29,6 +29,7 @@ struct MailboxCommand: AsyncParsableCommand {
         try await run.inQuiet(quiet)
         try await run.inBulk(burst)
         try await run.rounds(rounds)
+        try await run.remove()
         await run.close()
         await network.stop()
         let violations = await run.violations

@@ -217,6 +217,19 @@ final class MailboxRun {
         _ = try await MailboxRun.address(of: node)
     }
 
+    /// The mailbox is gone: a reader that asked on would never know.
+    func remove() async throws {
+        _ = try await Tool([Chaos.program, "mailbox", "remove", "me", "--config", configuration]).finish()
+        let end = ContinuousClock.now + MailboxRun.patience
+        while readers.contains(where: { $0.process.exit == nil }), ContinuousClock.now < end {
+            await pause(.milliseconds(100))
+        }
+        for reader in readers where reader.process.exit != .exited(1) {
+            violations.append(
+                "\(reader.name) does not end without its mailbox: \(reader.process.lines.suffix(2))")
+        }
+    }
+
     private func tell(_ times: [MailboxBlow: [Int64]]) {
         var rows = [["killed", "rounds", "all there after, median", "longest"]]
         for blow in MailboxBlow.allCases {
