@@ -4,15 +4,6 @@ import Testing
 @testable import Node
 
 @Suite struct SettingsBitwardenTests {
-    /// For ``SettingsEnvironmentTests``.
-    static let keys: [SettingsEnvironmentTests.Key] = [
-        ("doors.bitwarden.sandbox", "true", "false", { "\($0.bitwarden.door.apps.isSandbox)" }),
-        ("doors.bitwarden.devices_per_installation", "11", "12", { "\($0.bitwarden.door.devices)" }),
-        ("doors.bitwarden.requests", "11", "12", { "\($0.bitwarden.place.limits.requests)" }),
-        ("doors.bitwarden.rate", "11", "12", { "\($0.bitwarden.place.limits.rate)" }),
-        ("doors.bitwarden.body_bytes", "1025", "1026", { "\($0.bitwarden.place.limits.body)" }),
-    ]
-
     @Test func itIsOffUntilAPlaceIsNamedAndNeedsAnAppThen() throws {
         #expect(try !settings("").bitwarden.place.isOn)
         let read = try settings(

@@ -4,21 +4,6 @@ import Testing
 
 /// What holds against floods, and how the node's own connections go out.
 @Suite struct SettingsDefenceTests {
-    static let keys: [SettingsEnvironmentTests.Key] = [
-        ("onion.guarded", "false", "true", { "\($0.onion.isGuarded)" }),
-        ("onion.streams_per_circuit", "11", "12", { "\($0.onion.streamsPerCircuit)" }),
-        ("onion.proof_of_work", "false", "true", { "\($0.onion.hasProofOfWork)" }),
-        ("onion.work_rate", "11", "12", { "\($0.onion.work.perSecond)" }),
-        ("onion.work_burst", "2501", "2502", { "\($0.onion.work.burst)" }),
-        ("onion.introduction_rate", "11", "12", { "\($0.onion.introductions.perSecond)" }),
-        ("onion.introduction_burst", "11", "12", { "\($0.onion.introductions.burst)" }),
-        ("circuits.connections", "11", "12", { "\($0.circuits.limits.connections)" }),
-        ("circuits.frames_per_second", "11", "12", { "\($0.circuits.limits.framesPerSecond)" }),
-        ("circuits.bytes_per_second", "11", "12", { "\($0.circuits.limits.bytesPerSecond)" }),
-        ("circuits.strikes", "11", "12", { "\($0.circuits.limits.strikes)" }),
-        ("gateways.proxy", "tor", "none", { "\($0.proxy)" }),
-    ]
-
     @Test func theGuardedFormIsForATorThatOnlyTheNodeUses() throws {
         #expect(try settings("").isGuarded)
         #expect(try !settings("tor: {mode: system}").isGuarded)

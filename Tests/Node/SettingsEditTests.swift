@@ -1,4 +1,3 @@
-import Foundation
 import Testing
 
 @testable import Node
@@ -54,15 +53,5 @@ import Testing
     ])
     func whatCannotBeSetIsLeft(text: String, key: String) {
         #expect(throws: SettingsEdit.Refusal.self) { try SettingsEdit.set(key, to: "info", in: text) }
-    }
-
-    /// Fields of the page tell what the sample tells.
-    @Test func theUsualValuesAreTheSamples() throws {
-        let sample = try String(
-            contentsOf: URL(filePath: #filePath).deletingLastPathComponent()
-                .appending(path: "../../Deploy/onionbell.yaml"), encoding: .utf8)
-        for field in SettingsField.all {
-            #expect(SettingsEdit.value(field.key, in: sample) == field.usual, "\(field.key)")
-        }
     }
 }

@@ -4,43 +4,6 @@ import Testing
 @testable import Node
 
 @Suite struct SettingsStatusIMTests {
-    /// For ``SettingsEnvironmentTests``.
-    static let keys: [SettingsEnvironmentTests.Key] = [
-        ("doors.gorush.sandbox", "true", "false", { "\($0.gorush.door.apps.isSandbox)" }),
-        ("doors.gorush.secret_file", "/a", "/b", { $0.gorush.secretFile }),
-        ("doors.gorush.open", "true", "false", { "\($0.gorush.isOpen)" }),
-        ("doors.gorush.notifications", "11", "12", { "\($0.gorush.door.notifications)" }),
-        ("doors.gorush.wait", "true", "false", { "\($0.gorush.door.waits)" }),
-        (
-            "doors.gorush.outcome_deadline", "11", "12",
-            { "\($0.gorush.door.outcomeDeadline.components.seconds)" }
-        ),
-        ("doors.gorush.broadcasts", "true", "false", { "\($0.gorush.door.broadcasts)" }),
-        ("doors.gorush.hide_tokens", "true", "false", { "\($0.gorush.door.hidesTokens)" }),
-        ("doors.gorush.requests", "11", "12", { "\($0.gorush.place.limits.requests)" }),
-        ("doors.gorush.rate", "11", "12", { "\($0.gorush.place.limits.rate)" }),
-        ("doors.gorush.body_bytes", "1025", "1026", { "\($0.gorush.place.limits.body)" }),
-        ("doors.status.sandbox", "true", "false", { "\($0.statusIM.serverDoor.apps.isSandbox)" }),
-        ("doors.status.keys_per_query", "11", "12", { "\($0.statusIM.serverDoor.keysPerQuery)" }),
-        ("doors.status.entries_per_request", "11", "12", { "\($0.statusIM.serverDoor.entriesPerRequest)" }),
-        ("doors.status.installations_per_key", "11", "12", { "\($0.statusIM.registrations.perOwner)" }),
-        ("doors.status.installations", "11", "12", { "\($0.statusIM.registrations.installations)" }),
-        ("doors.status.registration_bytes", "65537", "65538", { "\($0.statusIM.registrations.bytes)" }),
-        (
-            "doors.status.message_memory", "3601", "3602",
-            { "\($0.statusIM.serverDoor.messageMemory.components.seconds)" }
-        ),
-        ("doors.status.stream_connections", "11", "12", { "\($0.statusIM.stream.connections)" }),
-        ("doors.status.stream_rate", "11", "12", { "\($0.statusIM.stream.rate)" }),
-        (
-            "doors.status.stream_idle_timeout", "11", "12",
-            { "\($0.statusIM.stream.idleTimeout.components.seconds)" }
-        ),
-        ("doors.status.requests", "11", "12", { "\($0.statusIM.server.limits.requests)" }),
-        ("doors.status.rate", "11", "12", { "\($0.statusIM.server.limits.rate)" }),
-        ("doors.status.body_bytes", "1025", "1026", { "\($0.statusIM.server.limits.body)" }),
-    ]
-
     private static let apps = """
         apps:
           - {name: one, gateway: apns, topic: im.one}

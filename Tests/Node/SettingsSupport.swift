@@ -22,6 +22,8 @@ func content(of settings: Settings) -> String {
     var settings = settings
     // What was written, and not what it means.
     settings.texts = [:]
+    settings.liveKeys = []
+    settings.secretFiles = []
     var text = ""
     dump(settings, to: &text)
     return text

@@ -59,10 +59,10 @@ import Testing
 
     @Test func aDoorIsAFolderAndTheFilesOfTheTable() throws {
         let touched = try Self.table(behind: "**A new door**", name: "WebPush")
-        #expect(touched.count == 7)
+        #expect(touched.count == 5)
         let naming = Self.files(below: "Sources/Node").filter {
             Self.text($0).contains(
-                /WebPush(Door|Settings)[^A-Za-z]|doors\.webPush[^A-Za-z]|[^A-Za-z]webPush\(/)
+                /WebPush(Door|Settings)[^A-Za-z]|doors\.webPush[^A-Za-z]|[^A-Za-z]readWebPush\(/)
         }
         #expect(Set(naming) == Set(touched.filter { $0.hasPrefix("Sources/") }))
         let silent = touched.filter { !Self.text($0).contains(/[wW]eb_?[pP]ush/) }

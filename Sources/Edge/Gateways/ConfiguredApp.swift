@@ -18,7 +18,7 @@ package protocol ConfiguredApp: Sendable {
     /// Whether the service may ring phones that are not in the phone book.
     static var ringsStrangers: Bool { get }
 
-    /// Asks for each of the app's keys in an entry of `apps`, and reports the fault of one to the section.
+    /// Declares and reads each of the app's keys in an entry of `apps`, and reports the fault of one to the section.
     init(_ section: any SettingsSection)
 
     /// The service as the core sees it.
@@ -131,53 +131,6 @@ package struct CredentialFault: Error, Equatable {
 
 /// Reads a file of credentials as a whole.
 package typealias FileReader = @Sendable (_ path: String) throws(SystemError) -> [UInt8]
-
-/// An entry of the settings, from which a service reads its keys. Each reading remembers its key; a fault gives the
-/// default.
-package protocol SettingsSection {
-    func text(_ name: String, default fallback: String) -> String
-    /// Reads letters, digits, `.`, `-` and `_`; empty: nothing was set.
-    func identifier(_ name: String) -> String
-    func integer(_ name: String, default fallback: Int, in range: ClosedRange<Int>) -> Int
-    func seconds(_ name: String, default fallback: Duration, in range: ClosedRange<Int>) -> Duration
-    func flag(_ name: String, default fallback: Bool) -> Bool
-    /// Reads a list of single values; `nil` for anything else.
-    func words(_ name: String) -> [String]?
-    /// Reads a single value or a list of them; empty: nothing was set. `nil` for anything else.
-    func oneOrMore(_ name: String) -> [String]?
-    /// Reads a file's name; relative ones are relative to the configuration.
-    func path(_ name: String, default fallback: String) -> String
-    /// Reads the name of a file that holds a key, a certificate or a password.
-    func credential(_ name: String) -> String
-    /// Returns the path of a file in the state directory.
-    func stateFile(_ name: String) -> String
-    /// Whether the node's own connections go through the tor that publishes its address.
-    var goesThroughTor: Bool { get }
-    /// Reads a value.
-    ///
-    /// - Parameter parse: Returns the value that a text stands for; `nil` for what is not allowed.
-    func value<Value>(
-        _ name: String, default fallback: Value, expecting expected: String, parse: (String) -> Value?
-    ) -> Value
-    func fault(_ name: String, _ problem: String)
-}
-
-extension SettingsSection {
-    /// Reads the origin of a gateway: `https://HOST[:PORT]`, without a slash at its end.
-    func origin(_ name: String, default fallback: String) -> String {
-        value(name, default: fallback, expecting: "https://HOST[:PORT]") { text in
-            let origin = text.hasSuffix("/") ? String(text.dropLast()) : text
-            return (try? GatewayURL(origin))?.path == "/" && !origin.hasSuffix("/") ? origin : nil
-        }
-    }
-
-    /// Reads a URL, `https://HOST[:PORT][/PATH]`, or nothing.
-    func url(_ name: String) -> String {
-        value(name, default: "", expecting: "https://HOST[:PORT]/PATH, or nothing") { text in
-            text.isEmpty || (try? GatewayURL(text)) != nil ? text : nil
-        }
-    }
-}
 
 // MARK: For the conformers
 

@@ -22,6 +22,8 @@ extension NodeCalls {
                         "fields": .list([
                             "key": .text, "usual": .text.said("Where nothing is set."),
                             "value": .nullable(.text), "choices": .nullable(.list(.text)),
+                            "unit": .text.said("seconds or bytes; empty for a plain value."),
+                            "help": .text.said("What the setting is for, and what is allowed."),
                         ]),
                         "targets": .list([
                             "app": .text, "mine": .flag.said("It rings only phones of the phone book."),
@@ -72,14 +74,15 @@ extension NodeCalls {
 
     private func settings() async throws(CallRefusal) -> HTTPResponse {
         let file = node.host.settingsFile
-        let (text, isOpen) = try await keep { () throws(CallRefusal) in
-            (try NodeCalls.text(of: file), SettingsStore.isOpen(file))
+        let (text, sample, isOpen) = try await keep { () throws(CallRefusal) in
+            (try NodeCalls.text(of: file), SettingsText.sample ?? "", SettingsStore.isOpen(file))
         }
-        let fields = SettingsField.all.map { field -> JSON in
+        let fields = Setting.all.filter { $0.traits.contains(.inConsole) }.map { field -> JSON in
             [
                 "key": .string(field.key), "usual": .string(field.usual),
                 "value": SettingsEdit.value(field.key, in: text).map { .string($0) } ?? .null,
-                "choices": field.choices.map { .array($0.map { .string($0) }) } ?? .null,
+                "choices": field.kind.choices.map { .array($0.map { .string($0) }) } ?? .null,
+                "unit": .string(field.kind.unit), "help": .string(field.help(in: sample)),
             ]
         }
         let targets = node.settings.apps.map { app -> JSON in
@@ -238,9 +241,7 @@ extension RelayNode {
     /// Returns the keys of these settings that the running node does not take over.
     func keysThatNeedRestart(for settings: Settings) -> [String] {
         settings.keys(changedFrom: self.settings).filter { key in
-            key != "log.level"
-                && !(key.hasPrefix("apps[")
-                    && RelayNode.keysOfCredentials.contains { key.hasSuffix("].\($0)") })
+            !self.settings.liveKeys.union(settings.liveKeys).contains(key)
         }
     }
 }

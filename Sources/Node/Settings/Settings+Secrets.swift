@@ -4,9 +4,7 @@ import Glibc
 extension Settings {
     /// Every file that holds a key or a password.
     package var credentialFiles: [String] {
-        let files =
-            [tor.passwordFile, storage.passwordFile, doors.keyFile, gorush.secretFile]
-            + apps.flatMap(\.settings.secretFiles)
+        let files = secretFiles.map(\.path) + apps.flatMap(\.settings.secretFiles)
         return files.filter { !$0.isEmpty }
     }
 
@@ -19,10 +17,8 @@ extension Settings {
 
     /// Files that are read as they are, with the keys that name them.
     var plainFiles: [(key: String, path: String)] {
-        [
-            ("tor.torrc", tor.torrc), ("tor.password_file", tor.passwordFile),
-            ("storage.password_file", storage.passwordFile), ("doors.gorush.secret_file", gorush.secretFile),
-        ].filter { !$0.1.isEmpty }
+        (tor.torrc.isEmpty ? [] : [("tor.torrc", tor.torrc)])
+            + secretFiles.filter { $0.key != "doors.https.key_file" }
     }
 
     /// Every file that the node's user has to be able to read, with the keys that name them. A file that systemd hands to the

@@ -6,13 +6,12 @@ import Tor
 
 extension Settings {
     /// Reads the apps, and which of them serves a request that names none.
-    ///
-    /// - Returns: Their names, also of those that are faulty themselves.
-    mutating func readApps(_ root: SettingsReader.Section) -> [String] {
+    mutating func readApps(_ root: SettingsReader.Section) {
         let sections = root.list("apps")
         var names: [String] = []
         apps = sections.compactMap { section in
-            let name = section.identifier("name")
+            var name = ""
+            section.identifier("name", &name)
             if name.isEmpty || name.utf8.count > 64 {
                 section.fault("name", "each app needs a name of 1 to 64 characters")
             } else if names.contains(name) {
@@ -38,11 +37,12 @@ extension Settings {
             }
             prefixed.append((service, server))
         }
+        root.reader.apps = apps
+        root.reader.appNames = names
         let defaults = root.section("defaults")
-        defaultIOS = app("ios", of: .ios, names, in: defaults)
-        defaultAndroid = app("android", of: .android, names, in: defaults)
+        defaults.app("ios", &defaultIOS, of: .ios)
+        defaults.app("android", &defaultAndroid, of: .android)
         defaults.refuseUnknownKeys()
-        return names
     }
 
     /// Makes an app of gateway relay serve the phones of its form for which no other app has credentials.
@@ -74,37 +74,14 @@ extension Settings {
     private func isServed(by name: String) -> Bool {
         apps.first { $0.name == name }?.hasCredentials ?? false
     }
+}
 
+extension SettingsReader.Section {
     /// Reads the apps that serve one generation of phones.
-    func apps(of section: SettingsReader.Section, _ names: [String]) -> PhoneApps {
-        var apps = PhoneApps()
-        apps.ios = app("ios", of: .ios, names, in: section)
-        apps.android = app("android", of: .android, names, in: section)
-        section.refuseUnknownKeys()
-        return apps
-    }
-
-    /// Reads the name of an app for phones of this platform, or nothing.
-    func app(
-        _ key: String, of platform: Platform, _ names: [String], in section: SettingsReader.Section
-    ) -> String {
-        let name = section.identifier(key)
-        guard !name.isEmpty else { return "" }
-        guard names.contains(name) else {
-            let hint = nearestName(to: name, among: names).map { "; did you mean \($0)?" } ?? ""
-            section.fault(key, "no app has the name \(name)\(hint)")
-            return ""
-        }
-        // An app whose gateway is missing has a fault already.
-        if let app = apps.first(where: { $0.name == name }), app.service.prefix != nil {
-            section.fault(
-                key,
-                "\(name) is of gateway \(app.service.name), which is found by the address: name another app")
-        } else if let app = apps.first(where: { $0.name == name }), !app.service.serves(platform) {
-            section.fault(
-                key, "\(name) is of gateway \(app.service.name), which serves no \(platform) phones")
-        }
-        return name
+    func apps(_ apps: inout PhoneApps) {
+        app("ios", &apps.ios, of: .ios)
+        app("android", &apps.android, of: .android)
+        refuseUnknownKeys()
     }
 }
 
@@ -112,7 +89,8 @@ extension Settings.App {
     /// Reads an app; `nil` when the gateway is not one of ours, which is a fault.
     fileprivate init?(name: String, _ section: SettingsReader.Section) {
         let gateways = PushServices.all.map { $0.gateway }
-        let wanted = section.text("gateway")
+        var wanted = ""
+        section.text("gateway", &wanted, .choice(gateways))
         guard let service = PushServices.all.first(where: { $0.gateway == wanted }) else {
             let misspelt = wanted.isEmpty ? section.keyLike("gateway") : nil
             let rule =
@@ -123,8 +101,9 @@ extension Settings.App {
                 wanted.isEmpty ? rule : "\"\(SettingsFault.shown(wanted))\" is not allowed; \(rule)")
             return nil
         }
-        let targets = section.value(
-            "targets", default: service.ringsStrangers ? App.Targets.any : .phoneBook,
+        var targets = service.ringsStrangers ? App.Targets.any : .phoneBook
+        section.value(
+            "targets", &targets, .choice(App.Targets.allCases.map(\.rawValue)), usual: targets.rawValue,
             expecting: service.ringsStrangers ? "any or phone_book" : "phone_book, for gateway \(wanted)"
         ) { word in
             App.Targets(rawValue: word).flatMap { service.ringsStrangers || $0 == .phoneBook ? $0 : nil }
@@ -133,5 +112,3 @@ extension Settings.App {
         section.refuseUnknownKeys()
     }
 }
-
-extension SettingsReader.Section: SettingsSection {}

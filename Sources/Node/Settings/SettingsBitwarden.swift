@@ -7,11 +7,13 @@ extension Settings {
         package var door = BitwardenDoor.Settings()
     }
 
-    mutating func read(bitwarden section: SettingsReader.Section, _ names: [String]) {
-        bitwarden.place = door(section, default: bitwarden.place)
-        bitwarden.door.apps = pushApps(section, names, isOn: bitwarden.place.isOn)
-        bitwarden.door.devices = section.integer(
-            "devices_per_installation", default: bitwarden.door.devices, in: 1...10_000_000)
-        section.refuseUnknownKeys()
+    /// Reads `doors.bitwarden`.
+    mutating func readBitwarden(_ doors: SettingsReader.Section) {
+        let section = doors.section("bitwarden")
+        bitwarden.place.listen = places(section)
+        section.apps(&bitwarden.door.apps, isOn: bitwarden.place.isOn)
+        section.flag("sandbox", &bitwarden.door.apps.isSandbox)
+        section.integer("devices_per_installation", &bitwarden.door.devices, in: 1...10_000_000)
+        read(limits: &bitwarden.place, of: section)
     }
 }

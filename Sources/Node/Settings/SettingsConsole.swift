@@ -61,8 +61,9 @@ extension Settings {
                 "must be a list of http:// or https://, a host and perhaps a port, and nothing behind it; 32 at most"
             )
         }
-        console.proxied = proxied(section.section("proxied"))
-        console.widgets = widgets(section.section("widgets"), of: console)
+        // Without names in the environment: each of their settings alone is a mistake.
+        console.proxied = proxied(section.section("proxied", hasVariables: false))
+        console.widgets = widgets(section.section("widgets", hasVariables: false), of: console)
         if let place = console.listen.first(where: \.needsOrigin)?.description
             ?? console.proxied.map({ "\($0.listen)" }), console.origins.isEmpty
         {
@@ -73,9 +74,9 @@ extension Settings {
     }
 
     private func proxied(_ section: SettingsReader.Section) -> Console.Proxied? {
-        // Without names in the environment: each alone is a mistake.
-        let listen = one("listen", of: section)
-        let login = one("login", of: section, default: "own")
+        var (listen, login) = ("", "own")
+        section.text("listen", &listen)
+        section.text("login", &login)
         let from = section.networks("from")
         section.refuseUnknownKeys()
         if !["own", "proxy"].contains(login) { section.fault("login", "must be own or proxy") }
@@ -93,7 +94,8 @@ extension Settings {
     }
 
     private func widgets(_ section: SettingsReader.Section, of console: Console) -> Console.Widgets? {
-        let listen = one("listen", of: section)
+        var listen = ""
+        section.text("listen", &listen)
         let from = section.networks("from")
         section.refuseUnknownKeys()
         guard !listen.isEmpty else {
@@ -142,16 +144,6 @@ extension Settings {
         "2001:db8::1", "2001:4860:4860::8888", "2400:cb00::1", "2600::1", "2606:4700::1111", "2800:3f0::1",
         "2a00:1450::1", "2c0f:fb50::1",
     ]
-
-    private func one(
-        _ name: String, of section: SettingsReader.Section, default fallback: String = ""
-    ) -> String {
-        guard let words = section.oneOrMore(name), words.count < 2 else {
-            section.fault(name, "must be a single value")
-            return fallback
-        }
-        return words.first ?? fallback
-    }
 
     /// Returns an origin as a browser tells it, in the one spelling of its host.
     private static func origin(_ text: String) -> String? {

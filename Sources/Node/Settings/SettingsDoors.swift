@@ -129,37 +129,32 @@ extension Settings {
         return values
     }
 
-    mutating func read(doors section: SettingsReader.Section, _ names: [String]) {
+    mutating func read(doors root: SettingsReader.Section) {
+        let section = root.section("doors")
         let https = section.section("https")
-        doors.certificateFile = https.path("certificate_file")
-        doors.keyFile = https.credential("key_file")
-        http.connectionsPerAddress = https.integer(
-            "connections_per_address", default: http.connectionsPerAddress, in: 0...1_000_000)
-        doors.handshakes = https.integer("handshakes", default: doors.handshakes, in: 1...100_000)
-        doors.handshakesPerAddress = https.integer(
-            "handshakes_per_address", default: doors.handshakesPerAddress, in: 1...100_000)
+        https.path("certificate_file", &doors.certificateFile)
+        https.credential("key_file", &doors.keyFile)
+        https.integer("connections_per_address", &http.connectionsPerAddress, in: 0...1_000_000)
+        https.integer("handshakes", &doors.handshakes, in: 1...100_000)
+        https.integer("handshakes_per_address", &doors.handshakesPerAddress, in: 1...100_000)
         https.refuseUnknownKeys()
-        read(gorush: section.section("gorush"), names)
-        read(statusIM: section.section("status"), names)
-        doors.webPush = webPush(section.section("web_push"), names)
-        read(bitwarden: section.section("bitwarden"), names)
-        doors.phonePage = phonePage(section.section("phone_page"))
-        doors.mailbox = mailbox(section.section("mailbox"))
+        readWebPush(section)
+        readGorush(section)
+        readBitwarden(section)
+        readStatusIM(section)
+        readPhonePage(section)
+        readMailbox(section)
         section.refuseUnknownKeys()
     }
 
-    /// Reads `listen` and the limits of one door. The door's own keys are the caller's to read, from the same section.
-    func door(
-        _ section: SettingsReader.Section, default fallback: Door = Door(), hasBodies: Bool = true
-    ) -> Door {
-        var door = fallback
-        door.listen = places(section)
-        door.limits.requests = section.integer("requests", default: door.limits.requests, in: 1...1_000_000)
-        door.limits.rate = section.integer("rate", default: door.limits.rate, in: 1...1_000_000)
+    /// Reads the limits that every door has, as the last of its keys. The words for them stand at the head of all doors.
+    func read(limits door: inout Door, of section: SettingsReader.Section, hasBodies: Bool = true) {
+        section.integer("requests", &door.limits.requests, in: 1...1_000_000)
+        section.integer("rate", &door.limits.rate, in: 1...1_000_000)
         if hasBodies {
-            door.limits.body = section.integer("body_bytes", default: door.limits.body, in: 1024...(1 << 20))
+            section.integer("body_bytes", &door.limits.body, in: 1024...(1 << 20), unit: "bytes")
         }
-        return door
+        section.refuseUnknownKeys()
     }
 
     /// Reads the places at which a door is served: its `listen`.
@@ -175,34 +170,5 @@ extension Settings {
             }
         }
         return places
-    }
-}
-
-extension SettingsReader.Section {
-    /// Addresses that begin alike, as `10.0.0.0/8`.
-    func networks(_ name: String) -> [NetworkAddress.Range] {
-        let networks = words(name)?.map { NetworkAddress.Range($0) } ?? [nil]
-        let known = networks.compactMap(\.self)
-        guard known.count == networks.count else {
-            fault(name, "must be a list of addresses or networks: [127.0.0.1, 10.0.0.0/8, fd00::/8]")
-            return []
-        }
-        return known
-    }
-
-    /// Reads a list of places, each once.
-    func places(_ name: String) -> [DoorPlace] {
-        let places = words(name)?.map { DoorPlace($0) } ?? [nil]
-        let known = places.compactMap(\.self)
-        guard known.count == places.count, Set(known).count == known.count else {
-            fault(
-                name,
-                """
-                must be a list of onion:PORT, https://ADDRESS:PORT, or, on this machine only, ADDRESS:PORT and \
-                unix:/PATH, each once: [onion:80, 127.0.0.1:8080]
-                """)
-            return []
-        }
-        return known
     }
 }

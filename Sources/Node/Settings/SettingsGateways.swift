@@ -16,8 +16,9 @@ extension Settings {
     }
 
     mutating func read(gateways section: SettingsReader.Section) {
-        proxy = section.value(
-            "proxy", default: proxy, expecting: "none, tor or socks5://HOST:PORT", parse: Proxy.init)
+        section.mark(.inConsole).value(
+            "proxy", &proxy, .text, usual: "none", expecting: "none, tor or socks5://HOST:PORT",
+            parse: Proxy.init)
         section.refuseUnknownKeys()
     }
 }

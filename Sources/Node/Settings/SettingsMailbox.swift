@@ -13,24 +13,23 @@ extension Settings {
     }
 
     /// Reads `doors.mailbox`.
-    func mailbox(_ section: SettingsReader.Section) -> Mailbox {
+    mutating func readMailbox(_ doors: SettingsReader.Section) {
+        let section = doors.section("mailbox")
         var mailbox = Mailbox()
         mailbox.listen = places(section)
-        mailbox.url = section.text("url", default: "")
+        section.text("url", &mailbox.url)
         if !mailbox.url.isEmpty, !Settings.isOrigin(mailbox.url) {
             section.fault(
                 "url", "must be http:// or https://, a host and perhaps a port, and nothing behind it")
         }
-        mailbox.settings.readers = section.integer(
-            "readers", default: mailbox.settings.readers, in: 1...1_000_000)
-        mailbox.settings.rate = section.integer("rate", default: mailbox.settings.rate, in: 1...1_000_000)
-        mailbox.settings.bounds.messages = section.integer(
-            "messages", default: mailbox.settings.bounds.messages, in: 1...100_000)
+        section.integer("readers", &mailbox.settings.readers, in: 1...1_000_000)
+        section.integer("rate", &mailbox.settings.rate, in: 1...1_000_000)
+        section.integer("messages", &mailbox.settings.bounds.messages, in: 1...100_000)
         if !mailbox.listen.isEmpty, !apps.contains(where: { $0.service.name == MailboxApp.gateway }) {
             section.fault("listen", "nothing comes to it without an app with gateway: \(MailboxApp.gateway)")
         }
         section.refuseUnknownKeys()
-        return mailbox
+        self.doors.mailbox = mailbox
     }
 
     /// Whether a text is `https://HOST[:PORT]` or `http://HOST[:PORT]`: ntfy's app takes no path.

@@ -14,22 +14,23 @@ extension Settings {
     package var webPushApp: App? { apps.first { $0.service.name == WebPushApp.gateway } }
 
     /// Reads `doors.phone_page`.
-    func phonePage(_ section: SettingsReader.Section) -> PhonePage {
-        var page = PhonePage(door: door(section, default: Door(body: 0), hasBodies: false))
+    mutating func readPhonePage(_ doors: SettingsReader.Section) {
+        let section = doors.section("phone_page")
+        var page = PhonePage()
+        page.door.listen = places(section)
         if page.door.listen.contains(where: \.isOnion) {
             section.fault(
                 "listen", "onion: is not allowed here: browsers that reach onion addresses have no push")
         }
-        page.url = section.value(
-            "url", default: page.url,
-            expecting: "the page's address: https://HOST[:PORT]/PATH/, without ? and #"
+        section.text(
+            "url", &page.url, expecting: "the page's address: https://HOST[:PORT]/PATH/, without ? and #"
         ) { $0.isEmpty || Settings.isPageURL($0) ? $0 : nil }
         if page.door.isOn, webPushApp == nil {
             section.fault(
                 "listen", "the page needs an app with gateway: \(WebPushApp.gateway), which sends to it")
         }
-        section.refuseUnknownKeys()
-        return page
+        read(limits: &page.door, of: section, hasBodies: false)
+        self.doors.phonePage = page
     }
 
     /// Whether a browser takes an address as secure; `http://localhost` is, for a try.

@@ -1,3 +1,4 @@
+import Gateways
 import YAML
 
 /// Reads typed values out of a YAML mapping and the environment, and gathers every fault on the way.
@@ -5,19 +6,20 @@ import YAML
 /// A value from the environment wins: `ONIONBELL_TOR_MODE` over `tor.mode`.
 package final class SettingsReader {
     private(set) var faults: [SettingsFault] = []
-    /// Every key that was asked for; `apps[].topic` for all apps.
-    private(set) var keys: Set<String> = []
-    /// The keys of ``keys`` that stand in the file.
-    private(set) var keysInFile: Set<String> = []
+    /// Every setting that was asked for, in that order.
+    private(set) var settings: [Setting] = []
     /// The values that the file and the environment set, as text, by the full key: `apps[0].topic`.
     private(set) var texts: [String: String] = [:]
-    /// The variables that were looked for.
-    private(set) var environmentNames: Set<String> = []
+    /// The files of secrets, outside of entries of lists, as they are opened.
+    private(set) var secretFiles: [(key: String, path: String)] = []
     fileprivate let environment: [String: String]
     /// The state directory as it was read before.
     var stateDirectory = ""
     /// Whether gateways are reached through Tor, as it was read before.
     var goesThroughTor = false
+    /// The apps as they were read before, and the names of all, also of faulty ones.
+    var apps: [Settings.App] = []
+    var appNames: [String] = []
     /// Relative file names in the configuration are relative to this.
     private let directory: String
 
@@ -59,25 +61,24 @@ package final class SettingsReader {
         prefix + key.uppercased().map { $0 == "." ? "_" : $0 }
     }
 
-    fileprivate func note(_ key: String, isSingleValue: Bool, isInFile: Bool) {
-        keys.insert(key)
-        if isInFile { keysInFile.insert(key) }
-        if isSingleValue { environmentNames.insert(Self.environmentName(of: key)) }
-    }
+    fileprivate func note(_ setting: Setting) { settings.append(setting) }
 
     fileprivate func note(_ key: String, is text: String) { texts[key] = text }
 
+    fileprivate func note(_ key: String, secretAt path: String) { secretFiles.append((key, path)) }
+
     /// Refuses unknown variables: every one with our prefix has been asked for by now, or is a mistake.
     func refuseUnknownEnvironment() {
+        let known = settings.compactMap(\.variable)
         for name in environment.keys.sorted()
-        where name.hasPrefix(Self.prefix) && !environmentNames.contains(name)
+        where name.hasPrefix(Self.prefix) && !known.contains(name)
             && !Self.otherNames.contains(name)
         {
-            let isList = keys.contains { Self.environmentName(of: $0) == name }
+            let isList = settings.contains { Self.environmentName(of: $0.key) == name && $0.kind != .group }
             let hint =
                 isList
                 ? "; lists can only be set in the file"
-                : nearestName(to: name, among: environmentNames.sorted()).map { "; did you mean \($0)?" }
+                : nearestName(to: name, among: known.sorted()).map { "; did you mean \($0)?" }
                     ?? ""
             fault(SettingsFault.shown(name), nil, "no such setting in the environment\(hint)")
         }
@@ -92,14 +93,16 @@ extension SettingsReader {
         private let node: YAMLNode?
         /// Names that were asked for.
         private var known: [String] = []
-        /// `apps[]` for each of the list's items: they have no names in the environment.
-        private let listPath: String?
+        /// Whether settings of the section have names in the environment: those of a list's entries don't.
+        private let hasVariables: Bool
+        /// The traits of the setting that is read next.
+        private var next: SettingTraits = []
 
-        init(_ reader: SettingsReader, path: String = "", node: YAMLNode?, listPath: String? = nil) {
+        init(_ reader: SettingsReader, path: String = "", node: YAMLNode?, hasVariables: Bool = true) {
             self.reader = reader
             self.path = path
             self.node = node
-            self.listPath = listPath
+            self.hasVariables = hasVariables
             if let node, node.entries == nil, !node.isNull {
                 reader.fault(path, node.line, "must be a mapping of keys to values")
             }
@@ -107,18 +110,26 @@ extension SettingsReader {
 
         func key(_ name: String) -> String { path.isEmpty ? name : "\(path).\(name)" }
 
-        private func child(_ name: String, isSingleValue: Bool) -> YAMLNode? {
+        func mark(_ traits: SettingTraits) -> Self {
+            next = traits
+            return self
+        }
+
+        /// Notes a setting as it is read for the first time, and returns its value in the file.
+        private func declare(_ name: String, _ kind: SettingKind, usual: String = "") -> YAMLNode? {
+            defer { next = [] }
+            guard !known.contains(name) else { return node?[name] }
             known.append(name)
-            let child = node?[name]
+            let isSingle = kind != .list && kind != .entries && kind != .group
             reader.note(
-                listPath.map { "\($0).\(name)" } ?? key(name),
-                isSingleValue: isSingleValue && listPath == nil,
-                isInFile: child != nil)
-            return child
+                Setting(
+                    key: key(name), kind: kind, usual: usual, traits: next,
+                    variable: isSingle && hasVariables ? SettingsReader.environmentName(of: key(name)) : nil))
+            return node?[name]
         }
 
         private func override(_ name: String) -> String? {
-            listPath == nil ? reader.environment[SettingsReader.environmentName(of: key(name))] : nil
+            hasVariables ? reader.environment[SettingsReader.environmentName(of: key(name))] : nil
         }
 
         /// Notes a fault of the value under `name`: where that stands, or where it should.
@@ -129,26 +140,23 @@ extension SettingsReader {
             reader.fault(key(name), (node?[name] ?? node)?.line, problem)
         }
 
-        func section(_ name: String) -> Section {
-            known.append(name)
-            return Section(reader, path: key(name), node: node?[name])
+        func section(_ name: String, hasVariables: Bool = true) -> Section {
+            Section(reader, path: key(name), node: declare(name, .group), hasVariables: hasVariables)
         }
 
         func list(_ name: String) -> [Section] {
-            guard let list = child(name, isSingleValue: false), !list.isNull else { return [] }
+            guard let list = declare(name, .entries), !list.isNull else { return [] }
             guard let items = list.items else {
                 fault(name, "must be a list")
                 return []
             }
             return items.enumerated().map {
-                Section(
-                    reader, path: "\(key(name))[\($0.offset)]", node: $0.element, listPath: "\(key(name))[]")
+                Section(reader, path: "\(key(name))[\($0.offset)]", node: $0.element, hasVariables: false)
             }
         }
 
-        /// Reads the value's text; `nil` when nothing was set, or no single value, which is a fault.
-        private func scalar(_ name: String) -> String? {
-            let node = child(name, isSingleValue: true)
+        /// Returns the value's text; `nil` when nothing was set, or no single value, which is a fault.
+        private func scalar(_ name: String, _ node: YAMLNode?) -> String? {
             if let text = override(name) {
                 reader.note(key(name), is: text)
                 return text
@@ -163,18 +171,32 @@ extension SettingsReader {
         }
 
         func value<Value>(
-            _ name: String, default fallback: Value, expecting expected: String, parse: (String) -> Value?
-        ) -> Value {
-            guard let text = scalar(name) else { return fallback }
+            _ name: String, _ value: inout Value, _ kind: SettingKind, usual: String,
+            expecting expected: String, parse: (String) -> Value?
+        ) {
+            guard let text = scalar(name, declare(name, kind, usual: usual)) else { return }
             let hasWrongOnion = refuseWrongOnion(name, text)
-            guard let value = parse(text) else {
-                if !hasWrongOnion {
-                    fault(name, "\"\(SettingsFault.shown(text))\" is not allowed; \(expected)")
-                }
-                return fallback
+            if let parsed = parse(text) {
+                value = parsed
+            } else if !hasWrongOnion {
+                fault(name, "\"\(SettingsFault.shown(text))\" is not allowed; \(expected)")
             }
-            return value
         }
+
+        func path(_ name: String, _ value: inout String) {
+            text(name, &value, .path)
+            value = reader.absolute(value)
+        }
+
+        func credential(_ name: String, _ value: inout String) {
+            text(name, &value, .secretFile)
+            value = reader.credential(value)
+            if hasVariables, !value.isEmpty { reader.note(key(name), secretAt: value) }
+        }
+
+        func stateFile(_ name: String) -> String { "\(reader.stateDirectory)/\(name)" }
+
+        var goesThroughTor: Bool { reader.goesThroughTor }
 
         /// Refuses a wrong onion address, and returns whether it did. A wrong letter costs minutes of tries,
         /// whatever the address is for.
@@ -205,8 +227,10 @@ extension SettingsReader {
 
         /// Reads the items of a list of single values, which has no name in the environment; empty where
         /// nothing was set, `nil` for anything else.
-        func words(_ name: String) -> [String]? {
-            guard let node = child(name, isSingleValue: false), !node.isNull else { return [] }
+        func words(_ name: String) -> [String]? { words(name, usual: "[]") }
+
+        private func words(_ name: String, usual: String) -> [String]? {
+            guard let node = declare(name, .list, usual: usual), !node.isNull else { return [] }
             let items = node.items?.map(\.text)
             let words = items?.compactMap(\.self)
             for word in words ?? [] { refuseWrongOnion(name, word) }
@@ -217,23 +241,24 @@ extension SettingsReader {
         /// Reads a single value or a list of them, which has no name in the environment; empty where nothing
         /// was set, `nil` for anything else.
         func oneOrMore(_ name: String) -> [String]? {
-            guard let text = node?[name]?.text else { return words(name) }
-            _ = child(name, isSingleValue: false)
+            guard let text = node?[name]?.text else { return words(name, usual: "") }
+            _ = declare(name, .list)
             refuseWrongOnion(name, text)
             reader.note(key(name), is: text)
             return text.isEmpty ? [] : [text]
         }
 
         /// Reads the numbers of a list, which has no name in the environment.
-        func ports(_ name: String, default fallback: [UInt16]) -> [UInt16] {
-            guard let node = child(name, isSingleValue: false), !node.isNull else { return fallback }
+        func ports(_ name: String, _ value: inout [UInt16]) {
+            guard let node = declare(name, .list, usual: "\(value)"), !node.isNull else { return }
             let ports = node.items?.map { $0.text.flatMap { UInt16($0) } ?? 0 } ?? [0]
             reader.note(key(name), is: "\(ports)")
             guard !ports.contains(0), Set(ports).count == ports.count else {
-                fault(name, "must be a list of ports, 1 to 65535, each once: [80, 8021]")
-                return fallback
+                return fault(name, "must be a list of ports, 1 to 65535, each once: [80, 8021]")
             }
-            return ports
+            value = ports
         }
     }
 }
+
+extension SettingsReader.Section: SettingsSection {}

@@ -1,6 +1,7 @@
 import Crypto
 import Encodings
 import Glibc
+import Processes
 import Reactor
 import YAML
 
@@ -28,6 +29,11 @@ package enum SettingsText {
             throw SettingsFault(key: "", problem: "is not UTF-8 text")
         }
         return text
+    }
+
+    /// The commented sample, `Deploy/onionbell.yaml`; `nil` where it is not installed.
+    package static var sample: String? {
+        InstalledFile.path("onionbell.yaml", source: "Deploy/onionbell.yaml").flatMap { try? read($0) }
     }
 
     /// Returns a value as it is written into a file: plain where YAML takes it for nothing else, or quoted.

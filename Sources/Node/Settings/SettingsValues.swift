@@ -1,93 +1,79 @@
 import Encodings
+import Gateways
 import Reactor
+import Relay
 
-/// The kinds of values a configuration has.
+/// The kinds of values that only the node's own settings have.
 extension SettingsReader.Section {
-    func text(_ name: String, default fallback: String = "") -> String {
-        value(name, default: fallback, expecting: "text without line breaks, up to 4096 characters") {
-            $0.utf8.count <= 4096 && $0.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f } ? $0 : nil
+    /// Reads a text that must not be empty.
+    func word(_ name: String, _ value: inout String) {
+        text(name, &value)
+        if value.isEmpty { fault(name, "must not be empty") }
+    }
+
+    func port(_ name: String, _ value: inout UInt16) {
+        var port = Int(value)
+        integer(name, &port, in: 1...65535)
+        value = UInt16(port)
+    }
+
+    func endpoint(_ name: String, _ value: inout Endpoint) {
+        self.value(name, &value, .place, usual: "\(value)", expecting: "ADDRESS:PORT or unix:/PATH") {
+            Endpoint($0)
         }
     }
 
-    /// Reads a text that must not be empty, like ``text(_:default:)``.
-    func word(_ name: String, default fallback: String) -> String {
-        let word = text(name, default: fallback)
-        if word.isEmpty { fault(name, "must not be empty") }
-        return word
+    func optionalEndpoint(_ name: String, _ value: inout Endpoint?) {
+        self.value(
+            name, &value, .place, usual: value.map { "\($0)" } ?? "",
+            expecting: "ADDRESS:PORT, unix:/PATH, or nothing"
+        ) { $0.isEmpty ? .some(nil) : Endpoint($0).map { .some($0) } }
     }
 
-    /// Reads a name for other programs: no blank, nothing that a header, a log or a label would have to
-    /// quote.
-    func identifier(_ name: String) -> String {
-        value(name, default: "", expecting: "letters, digits, '.', '-' and '_', up to 255") { text in
-            text.utf8.count <= 255 && text.consists(of: identifierCharacter) ? text : nil
+    /// Reads the name of an app for phones of this platform, or nothing.
+    func app(_ key: String, _ app: inout String, of platform: Platform) {
+        var name = app
+        identifier(key, &name, .app(platform))
+        guard !name.isEmpty else { return }
+        guard reader.appNames.contains(name) else {
+            let hint = nearestName(to: name, among: reader.appNames).map { "; did you mean \($0)?" } ?? ""
+            return fault(key, "no app has the name \(name)\(hint)")
+        }
+        app = name
+        // An app whose gateway is missing has a fault already.
+        guard let service = reader.apps.first(where: { $0.name == name })?.service else { return }
+        if service.prefix != nil {
+            fault(
+                key, "\(name) is of gateway \(service.name), which is found by the address: name another app")
+        } else if !service.serves(platform) {
+            fault(key, "\(name) is of gateway \(service.name), which serves no \(platform) phones")
         }
     }
 
-    func path(_ name: String, default fallback: String = "") -> String {
-        reader.absolute(text(name, default: fallback))
-    }
-
-    /// Reads the path of a file that holds a key, a certificate or a password.
-    func credential(_ name: String) -> String { reader.credential(text(name)) }
-
-    func stateFile(_ name: String) -> String { "\(reader.stateDirectory)/\(name)" }
-
-    var goesThroughTor: Bool { reader.goesThroughTor }
-
-    func integer(_ name: String, default fallback: Int, in range: ClosedRange<Int>) -> Int {
-        value(
-            name, default: fallback,
-            expecting: "a whole number from \(range.lowerBound) to \(range.upperBound)"
-        ) {
-            Int($0).flatMap { range.contains($0) ? $0 : nil }
+    /// Reads addresses that begin alike, as `10.0.0.0/8`.
+    func networks(_ name: String) -> [NetworkAddress.Range] {
+        let networks = words(name)?.map { NetworkAddress.Range($0) } ?? [nil]
+        let known = networks.compactMap(\.self)
+        guard known.count == networks.count else {
+            fault(name, "must be a list of addresses or networks: [127.0.0.1, 10.0.0.0/8, fd00::/8]")
+            return []
         }
+        return known
     }
 
-    func number(_ name: String, default fallback: Double, in range: ClosedRange<Double>) -> Double {
-        value(
-            name, default: fallback, expecting: "a number from \(range.lowerBound) to \(range.upperBound)"
-        ) {
-            Double($0).flatMap { range.contains($0) ? $0 : nil }
+    /// Reads a list of places, each once.
+    func places(_ name: String) -> [DoorPlace] {
+        let places = words(name)?.map { DoorPlace($0) } ?? [nil]
+        let known = places.compactMap(\.self)
+        guard known.count == places.count, Set(known).count == known.count else {
+            fault(
+                name,
+                """
+                must be a list of onion:PORT, https://ADDRESS:PORT, or, on this machine only, ADDRESS:PORT and \
+                unix:/PATH, each once: [onion:80, 127.0.0.1:8080]
+                """)
+            return []
         }
+        return known
     }
-
-    func seconds(_ name: String, default fallback: Duration, in range: ClosedRange<Int>) -> Duration {
-        let whole = value(
-            name, default: Int(fallback.components.seconds),
-            expecting: "whole seconds from \(range.lowerBound) to \(range.upperBound)"
-        ) {
-            Int($0).flatMap { range.contains($0) ? $0 : nil }
-        }
-        return .seconds(whole)
-    }
-
-    func flag(_ name: String, default fallback: Bool) -> Bool {
-        value(name, default: fallback, expecting: "true or false") { Bool($0) }
-    }
-
-    func choice<Value: RawRepresentable & CaseIterable>(_ name: String, default fallback: Value) -> Value
-    where Value.RawValue == String {
-        let allowed = Value.allCases.map(\.rawValue).joined(separator: ", ")
-        return value(name, default: fallback, expecting: "one of \(allowed)") { Value(rawValue: $0) }
-    }
-
-    func port(_ name: String, default fallback: UInt16) -> UInt16 {
-        UInt16(integer(name, default: Int(fallback), in: 1...65535))
-    }
-
-    func endpoint(_ name: String, default fallback: Endpoint) -> Endpoint {
-        value(name, default: fallback, expecting: "ADDRESS:PORT or unix:/PATH") { Endpoint($0) }
-    }
-
-    func optionalEndpoint(_ name: String) -> Endpoint? {
-        value(name, default: Endpoint?.none, expecting: "ADDRESS:PORT, unix:/PATH, or nothing") {
-            $0.isEmpty ? .some(nil) : Endpoint($0).map { .some($0) }
-        }
-    }
-}
-
-private func identifierCharacter(_ byte: UInt8) -> UInt8 {
-    ASCII.letter(byte) | ASCII.digit(byte) | ASCII.equal(byte, ".") | ASCII.equal(byte, "-")
-        | ASCII.equal(byte, "_")
 }

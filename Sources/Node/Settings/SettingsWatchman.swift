@@ -31,7 +31,7 @@ extension Settings {
         }
 
         package var name = ""
-        package var address: Address
+        package var address = Address.local(.host("127.0.0.1", port: 1))
         package var kind = Kind.bisq1
         package var interval: Duration = .seconds(600)
         package var misses = 3
@@ -40,31 +40,32 @@ extension Settings {
     }
 
     /// Reads `watchman`.
-    func watchman(_ sections: [SettingsReader.Section]) -> [Watch] {
-        var watches: [Watch] = []
+    mutating func readWatchman(_ root: SettingsReader.Section) {
+        let sections = root.list("watchman")
         for section in sections {
-            let name = section.identifier("name")
-            let text = section.text("address")
-            let address = Watch.Address(text)
-            // A wrong letter is a fault already.
-            if address == nil, OnionName.wrong(in: text) == nil {
+            var watch = Watch()
+            section.identifier("name", &watch.name)
+            var text = ""
+            section.text("address", &text)
+            if let address = Watch.Address(text) {
+                watch.address = address
+            } else if OnionName.wrong(in: text) == nil {
+                // A wrong letter is a fault already.
                 section.fault(
                     "address", "must be ADDRESS.onion:PORT, or ADDRESS:PORT on this machine")
             }
-            var watch = Watch(name: name, address: address ?? .local(.host("127.0.0.1", port: 1)))
-            watch.kind = section.choice("kind", default: watch.kind)
-            watch.interval = section.seconds("interval", default: watch.interval, in: 60...86400)
-            watch.misses = section.integer("misses", default: watch.misses, in: 1...100)
-            watch.ring = section.text("ring")
+            section.choice("kind", &watch.kind)
+            section.seconds("interval", &watch.interval, in: 60...86400)
+            section.integer("misses", &watch.misses, in: 1...100)
+            section.text("ring", &watch.ring)
             if !PhoneBook.isName(watch.ring) {
                 section.fault("ring", "must be a name of the phone book: onionbell phones list")
             }
-            if watches.contains(where: { $0.name == name }) {
-                section.fault("name", "\(name) is there twice")
+            if watchman.contains(where: { $0.name == watch.name }) {
+                section.fault("name", "\(watch.name) is there twice")
             }
             section.refuseUnknownKeys()
-            watches.append(watch)
+            watchman.append(watch)
         }
-        return watches
     }
 }

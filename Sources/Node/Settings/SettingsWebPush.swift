@@ -7,15 +7,16 @@ extension Settings {
     }
 
     /// Reads `doors.web_push`.
-    func webPush(_ section: SettingsReader.Section, _ names: [String]) -> WebPush {
-        var webPush = WebPush(door: door(section))
-        webPush.settings.relay.ios = app("ios", of: .ios, names, in: section)
-        webPush.settings.relay.android = app("android", of: .android, names, in: section)
-        webPush.settings.pushApp = app("push_ios", of: .ios, names, in: section)
-        webPush.settings.outcomeDeadline = section.seconds(
-            "outcome_deadline", default: webPush.settings.outcomeDeadline, in: 0...8)
-        webPush.settings.givesIDs = section.flag("ids", default: webPush.settings.givesIDs)
-        section.refuseUnknownKeys()
-        return webPush
+    mutating func readWebPush(_ doors: SettingsReader.Section) {
+        let section = doors.section("web_push")
+        var webPush = WebPush()
+        webPush.door.listen = places(section)
+        section.app("ios", &webPush.settings.relay.ios, of: .ios)
+        section.app("android", &webPush.settings.relay.android, of: .android)
+        section.app("push_ios", &webPush.settings.pushApp, of: .ios)
+        section.seconds("outcome_deadline", &webPush.settings.outcomeDeadline, in: 0...8)
+        section.flag("ids", &webPush.settings.givesIDs)
+        read(limits: &webPush.door, of: section)
+        self.doors.webPush = webPush
     }
 }

@@ -68,15 +68,10 @@ extension RelayNode {
                 continue
             }
             configured[gateways.app] = app
-            taken.formUnion(RelayNode.keysOfCredentials.map { "apps[\(index)].\($0)" })
+            taken.formUnion(settings.liveKeys.filter { $0.hasPrefix("apps[\(index)].") })
         }
         tell(settings.keys(changedFrom: self.settings), taken: taken)
     }
-
-    /// The keys of an app from which ``ConfiguredApp/changeable`` is made.
-    static let keysOfCredentials = [
-        "key_file", "key_id", "team_id", "certificate_file", "certificate_password_file", "ca_file",
-    ]
 
     /// Logs which changed settings were taken over, or which need a restart.
     ///

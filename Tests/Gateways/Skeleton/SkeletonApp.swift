@@ -25,12 +25,12 @@ struct SkeletonApp: ConfiguredApp {
 
     /// Asks for each key once, also when an earlier one is wrong: `check-config` shows all faults together.
     init(_ section: any SettingsSection) {
-        url = section.origin("url", default: "")
+        section.origin("url", &url)
         if url.isEmpty {
             section.fault("url", "an app of gateway skeleton needs its server: https://HOST[:PORT]")
         }
-        keyFile = section.credential("key_file")
-        caFile = section.path("ca_file", default: "")
+        section.credential("key_file", &keyFile)
+        section.path("ca_file", &caFile)
     }
 
     var service: any PushService { SkeletonService() }

@@ -96,29 +96,19 @@ private final class SampleSection: SettingsSection {
     init(_ texts: [String: String]) { self.texts = texts }
 
     var goesThroughTor: Bool { false }
-    func text(_ name: String, default fallback: String) -> String { texts[name] ?? fallback }
-    func identifier(_ name: String) -> String { texts[name] ?? "" }
-    func integer(_ name: String, default fallback: Int, in range: ClosedRange<Int>) -> Int {
-        texts[name].flatMap { Int($0) } ?? fallback
-    }
-    func seconds(_ name: String, default fallback: Duration, in range: ClosedRange<Int>) -> Duration {
-        texts[name].flatMap { Int($0) }.map { .seconds($0) } ?? fallback
-    }
-    func flag(_ name: String, default fallback: Bool) -> Bool { texts[name].map { $0 == "true" } ?? fallback }
+    func mark(_ traits: SettingTraits) -> Self { self }
     func words(_ name: String) -> [String]? { oneOrMore(name) }
     func oneOrMore(_ name: String) -> [String]? { texts[name].map { [$0] } ?? [] }
-    func path(_ name: String, default fallback: String) -> String { texts[name] ?? fallback }
-    func credential(_ name: String) -> String { texts[name] ?? "" }
+    func path(_ name: String, _ value: inout String) { value = texts[name] ?? value }
+    func credential(_ name: String, _ value: inout String) { path(name, &value) }
     func stateFile(_ name: String) -> String { name }
     func value<Value>(
-        _ name: String, default fallback: Value, expecting expected: String, parse: (String) -> Value?
-    ) -> Value {
-        guard let text = texts[name] else { return fallback }
-        guard let value = parse(text) else {
-            fault(name, "must be \(expected)")
-            return fallback
-        }
-        return value
+        _ name: String, _ value: inout Value, _ kind: SettingKind, usual: String, expecting expected: String,
+        parse: (String) -> Value?
+    ) {
+        guard let text = texts[name] else { return }
+        guard let parsed = parse(text) else { return fault(name, "must be \(expected)") }
+        value = parsed
     }
     func fault(_ name: String, _ problem: String) { faults.append((name, problem)) }
 }

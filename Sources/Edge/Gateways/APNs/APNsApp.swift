@@ -23,16 +23,16 @@ package struct APNsApp: ConfiguredApp {
     package init() {}
 
     package init(_ section: any SettingsSection) {
-        bundleID = section.identifier("topic")
-        keyFile = section.credential("key_file")
-        keyID = section.identifier("key_id")
+        section.identifier("topic", &bundleID)
+        section.mark(.live).credential("key_file", &keyFile)
+        section.mark(.live).identifier("key_id", &keyID)
         if keyID.isEmpty, let id = AppleName.keyID(inFileName: keyFile) { keyID = id }
-        teamID = section.identifier("team_id")
-        certificateFile = section.credential("certificate_file")
-        certificatePasswordFile = section.credential("certificate_password_file")
-        productionURL = section.origin("production_url", default: productionURL)
-        sandboxURL = section.origin("sandbox_url", default: sandboxURL)
-        caFile = section.path("ca_file", default: "")
+        section.mark(.live).identifier("team_id", &teamID)
+        section.mark(.live).credential("certificate_file", &certificateFile)
+        section.mark(.live).credential("certificate_password_file", &certificatePasswordFile)
+        section.origin("production_url", &productionURL)
+        section.origin("sandbox_url", &sandboxURL)
+        section.mark(.live).path("ca_file", &caFile)
         if bundleID.isEmpty { section.fault("topic", "the app's bundle id is missing") }
         if !keyFile.isEmpty && !certificateFile.isEmpty {
             section.fault("certificate_file", "set key_file or certificate_file, not both")

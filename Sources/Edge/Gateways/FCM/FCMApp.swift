@@ -21,11 +21,11 @@ package struct FCMApp: ConfiguredApp {
     package init() {}
 
     package init(_ section: any SettingsSection) {
-        serviceAccountFile = section.credential("service_account_file")
-        baseURL = section.origin("base_url", default: baseURL)
-        tokenURL = section.url("token_url")
-        caFile = section.path("ca_file", default: "")
-        hasNotificationBlock = section.flag("notification_block", default: hasNotificationBlock)
+        section.credential("service_account_file", &serviceAccountFile)
+        section.origin("base_url", &baseURL)
+        section.url("token_url", &tokenURL)
+        section.path("ca_file", &caFile)
+        section.flag("notification_block", &hasNotificationBlock)
     }
 
     package var service: any PushService { FCMService(withNotification: hasNotificationBlock) }

@@ -35,8 +35,9 @@ package struct NtfyApp: ConfiguredApp {
     package init() {}
 
     package init(_ section: any SettingsSection) {
-        let text = section.text("url", default: "")
-        plainHost = section.text("plain_http", default: "")
+        var text = ""
+        section.text("url", &text)
+        section.text("plain_http", &plainHost)
         do throws(GatewayURL.Fault) {
             let url = try GatewayURL(text, allowsPlainOnion: true, plainHost: plainHost)
             if !plainHost.isEmpty,
@@ -59,11 +60,11 @@ package struct NtfyApp: ConfiguredApp {
                         + (error == .plainBeyondLoopback
                             ? ", or name its host in plain_http if it is in a network of your own" : ""))
         }
-        tokenFile = section.credential("token_file")
-        username = section.value(
-            "username", default: "", expecting: "letters, digits and - _ . + @"
-        ) { $0.consists(of: NtfyApp.isInUsername) ? $0 : nil }
-        passwordFile = section.credential("password_file")
+        section.credential("token_file", &tokenFile)
+        section.text("username", &username, expecting: "letters, digits and - _ . + @") {
+            $0.consists(of: NtfyApp.isInUsername) ? $0 : nil
+        }
+        section.credential("password_file", &passwordFile)
         if username.isEmpty != passwordFile.isEmpty {
             section.fault(
                 username.isEmpty ? "username" : "password_file",
@@ -71,8 +72,8 @@ package struct NtfyApp: ConfiguredApp {
         } else if !username.isEmpty, !tokenFile.isEmpty {
             section.fault("token_file", "has no place beside username: one of them")
         }
-        show = section.value("show", default: .bell, expecting: "bell or sealed") { Show(rawValue: $0) }
-        caFile = section.path("ca_file", default: "")
+        section.choice("show", &show)
+        section.path("ca_file", &caFile)
     }
 
     /// Returns 1 for a byte that ntfy takes in user names (`user/types.go`), else 0.

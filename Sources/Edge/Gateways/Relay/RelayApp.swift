@@ -25,28 +25,28 @@ package struct RelayApp: ConfiguredApp {
 
     package init(_ section: any SettingsSection) {
         let forms = RelayForm.allCases.map(\.rawValue).joined(separator: " or ")
-        let word = section.text("form", default: "")
+        var word = ""
+        section.text("form", &word)
         if let form = RelayForm(rawValue: word) {
             self.form = form
         } else {
             section.fault("form", "an app of gateway relay needs a form: \(forms)")
         }
         urls = RelayApp.urls(section, of: form)
-        caFile = section.path("ca_file", default: "")
+        section.path("ca_file", &caFile)
         readPeer(section)
-        boundFile = section.stateFile("upstreams-" + section.identifier("name"))
+        var name = ""
+        section.identifier("name", &name)
+        boundFile = section.stateFile("upstreams-" + name)
     }
 
     /// Reads the keys of form p2p.
     private mutating func readPeer(_ section: any SettingsSection) {
-        peer.app = section.identifier("remote_app")
+        section.identifier("remote_app", &peer.app)
         if peer.app.utf8.count > Validator.longestName {
             section.fault("remote_app", "must have no more than \(Validator.longestName) characters")
         }
-        let networks = BisqNetwork.allCases.map(\.rawValue).joined(separator: ", ")
-        peer.network = section.value("network", default: .mainnet, expecting: "one of \(networks)") {
-            BisqNetwork(rawValue: $0)
-        }
+        section.choice("network", &peer.network)
         guard form != .p2p, peer != RelayPeer() else { return }
         section.fault("form", "remote_app and network are for form p2p")
     }

@@ -23,12 +23,12 @@ package struct WebPushApp: ConfiguredApp {
     package init() {}
 
     package init(_ section: any SettingsSection) {
-        contact = section.value(
-            "contact", default: contact,
+        section.text(
+            "contact", &contact,
             expecting:
                 "mailto:NAME@HOST or https://HOST[/PATH]; push services refuse localhost and onion names"
         ) { WebPushApp.isContact($0) ? $0 : nil }
-        caFile = section.path("ca_file", default: "")
+        section.path("ca_file", &caFile)
         keyFile = section.stateFile(WebPushApp.keyName)
         guard let words = section.words("allowed_hosts") else {
             section.fault(

@@ -28,7 +28,7 @@ struct ConfigurationTarget {
                 "there is no directory \(directory): create it, or use another name with --config")
         }
         guard !replaces, access(path, F_OK) == 0 else { return }
-        let sample = try? SampleConfiguration.installedText()
+        let sample = SettingsText.sample
         guard sample == nil || (try? SettingsText.read(path)) != sample else { return }
         throw .notWritten(
             "\(path) exists already: replace it with --force, or use another name with --config")
@@ -53,7 +53,7 @@ struct ConfigurationTarget {
         _ = try configured(&sample, names)
         var new = copies.filter(\.isNew).map { ("\(credentials)/\($0.name)", $0.content) }
         if let name = choices.httpsName { new += try request(for: name) }
-        return try write(new, sample.differences, for: settings)
+        return try write(new, sample.text, for: settings)
     }
 
     /// Writes files into the folder of credentials, and the configuration.
