@@ -39,7 +39,7 @@ export async function settingsScreen({ show }) {
             settings.writable ? null : element("p", { class: "card banner" }, words("settings_closed")),
             due,
             element("section", { class: "card" },
-                form(inputs.map(([key, input]) => field(words(`set_${key.replaceAll(".", "_")}`), input)), words("settings_look"), () => {
+                form(inputs.flatMap(([key, input]) => explained(present(key), input)), words("settings_look"), () => {
                     const changes = Object.fromEntries(inputs.filter(([key, input]) => input.value !== (present(key).value ?? present(key).usual))
                         .map(([key, input]) => [key, input.value.trim()]));
                     return look({ changes });
@@ -63,11 +63,20 @@ function tellAtFields(inputs, faults) {
     }
 }
 
-function inputOf({ key, value, usual, choices }) {
+/** A field with its unit, and what the setting is for below it. */
+function explained({ key, unit, help }, input) {
+    const label = state.words(`set_${key.replaceAll(".", "_")}`) + (unit ? ` (${state.words(`unit_${unit}`)})` : "");
+    return [field(label, input), help ? element("p", { class: "soft", id: `about_${key}`, lang: "en" }, help) : null];
+}
+
+function inputOf({ key, value, usual, choices, help }) {
     const now = value ?? usual;
-    if (choices === null) return element("input", { value: now, id: key, autocomplete: "off", autocapitalize: "off", spellcheck: "false" });
+    const about = help ? `about_${key}` : null;
+    if (choices === null) {
+        return element("input", { value: now, id: key, autocomplete: "off", autocapitalize: "off", spellcheck: "false", "aria-describedby": about });
+    }
     const all = choices.includes(now) ? choices : [now, ...choices];
-    return element("select", { id: key }, all.map((one) => element("option", { value: one, selected: one === now }, one)));
+    return element("select", { id: key, "aria-describedby": about }, all.map((one) => element("option", { value: one, selected: one === now }, one)));
 }
 
 /** Faults at their lines; or the difference, and what takes it over. */
