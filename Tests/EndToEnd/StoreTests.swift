@@ -162,6 +162,8 @@ struct StoreTests {
         let kept = try await systemd.stored()
         try good.write(toFile: stage.configuration, atomically: true, encoding: .utf8)
         _ = try await systemd.systemctl("restart")
+        // The log is read by a program of its own.
+        await systemd.logged("restart.descriptors_unused", count: 1)
         #expect(
             systemd.lines.contains { $0.contains("restart.descriptors_unused count=1") }, "\(systemd.lines)")
         try await until { try await systemd.stored() == kept - 1 }
