@@ -101,8 +101,9 @@ int onionbell_succeed(
         errno = error;
         return -1;
     }
-    /* From here on nothing of this process works any more. */
-    close_range(3 + count, ~0u, CLOSE_RANGE_CLOEXEC);
+    /* Other threads run until the exec, and libraries have descriptors of their own at these numbers: the table of this
+     * thread is its own from here on. */
+    close_range(3 + count, ~0u, CLOSE_RANGE_UNSHARE | CLOSE_RANGE_CLOEXEC);
     for (int index = 0; index < count; index++) dup2(kept[index], 3 + index);
     sigset_t none;
     sigemptyset(&none);
