@@ -1,3 +1,4 @@
+import Clocks
 import Figures
 import Foundation
 import Relay
@@ -20,6 +21,58 @@ import Testing
         let well = html(Sample.good)
         #expect(well.contains("<h1>Everything works</h1><div class=\"strip\""))
         #expect(!well.components(separatedBy: "</header>")[0].contains("<li "))
+    }
+
+    /// Who runs a node with a console and one without see the same.
+    @Test(arguments: [Sample.good, Sample.warned, Sample.broken, Report()])
+    func theConsolesPartIsWhatThePageShows(report: Report) throws {
+        let marks = /( data-(word|count|time)="[^"]*")+/
+        let part = String(decoding: StatusPage.part(of: report), as: UTF8.self)
+        let page = html(report)
+        let sections = part.components(separatedBy: "<section").dropFirst()
+        #expect(sections.count >= 6)
+        for section in sections {
+            #expect(page.contains(section.replacing(marks, with: "")), "\(section)")
+        }
+        #expect(part.contains("<p class=\"verdict\" role=\"status\" data-word=\"now_"))
+        #expect(part.contains(report.verdict.sentence.replacing("'", with: "&#39;")))
+        #expect(!page.contains(" data-word") && !page.contains(" data-time"))
+        // The console has no manual, no code and no script of the page's.
+        for word in ["/docs/", "<svg", "<script", "<style", "<h1"] { #expect(!part.contains(word)) }
+        try checkElements(of: part)
+    }
+
+    /// A tor that is not there yet is no fault for the first minutes.
+    @Test func aStartIsToldAsOneForThreeMinutes() {
+        var report = Sample.good
+        report.checks = [
+            Check(.onion, level: .failing, state: "no descriptor", advice: "wait"),
+            Check(.selfDial, level: .warning, state: "not tried", advice: "wait"), .ok(.outbox, "works"),
+        ]
+        let word = { (report: Report) in
+            String(decoding: StatusPage.part(of: report), as: UTF8.self)
+                .firstMatch(of: /data-word="(now_(?:starting|ok|warning|failing))"/)?.output.1
+        }
+        report.process.startedAt = UnixTime(milliseconds: report.now.milliseconds - 179_000)
+        #expect(word(report) == "now_starting")
+        report.process.startedAt = UnixTime(milliseconds: report.now.milliseconds - 180_000)
+        #expect(word(report) == "now_failing")
+        report.process.startedAt = UnixTime(milliseconds: report.now.milliseconds - 179_000)
+        report.checks[2] = Check(.outbox, level: .warning, state: "slow", advice: "look")
+        #expect(word(report) == "now_failing")
+        report.checks = [.ok(.onion, "published")]
+        #expect(word(report) == "now_ok")
+    }
+
+    @Test func aRefusalSaysItsCauseAndWhatHelps() {
+        var report = Sample.good
+        var totals = History.Totals()
+        totals.refused.add("BadDeviceToken")
+        report.history.read(totals, at: 1440)
+        for text in [html(report), String(decoding: StatusPage.part(of: report), as: UTF8.self)] {
+            #expect(text.contains("<b>BadDeviceToken</b><p class=\"soft\">not the form of a token"))
+            #expect(text.contains("What helps: pair again"))
+        }
     }
 
     /// Seen on a page: each was true only in part.
@@ -182,9 +235,11 @@ import Testing
         report.timeline = Timeline(
             events: [.init(at: report.now.milliseconds, level: .failing, name: evil, words: evil)], worst: [:]
         )
-        let text = html(report).replacing("<script>\(StatusPage.script)</script>", with: "")
-        #expect(!text.contains("<script") && !text.contains("\u{1b}"))
-        #expect(text.contains("&lt;/b&gt;&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;&amp;?[31m"))
+        let page = html(report).replacing("<script>\(StatusPage.script)</script>", with: "")
+        for text in [page, String(decoding: StatusPage.part(of: report), as: UTF8.self)] {
+            #expect(!text.contains("<script") && !text.contains("\u{1b}"))
+            #expect(text.contains("&lt;/b&gt;&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;&amp;?[31m"))
+        }
     }
 
     /// As characters, for browsers without SVG, it is the same code.

@@ -226,13 +226,14 @@ def a_tor_that_is_not_there_yet_is_no_fault_at_first(world):
             """const ask = window.fetch;
             window.fetch = async (path, options) => {
                 const answer = await ask(path, options);
-                return path.endsWith("/state") ? Response.json({...await answer.json(), uptime: window.age}) : answer;
+                if (!path.endsWith("/state/drawing")) return answer;
+                return new Response((await answer.text()).replace(/data-word="now_(starting|failing)"/, `data-word="${window.word}"`));
             };"""
         )
-        for age, text in [(5, "The node is starting"), (3600, "Something does not work")]:
-            page.run("window.age = given[0]", age)
+        for word, text in [("now_starting", "The node is starting"), ("now_failing", "Something does not work")]:
+            page.run("window.word = given[0]", word)
             page.go("#/now")
-            page.says(text, "onion: tor bootstraps")
+            page.says(text, "Onion address: tor bootstraps")
             page.go("#/")
 
 
@@ -259,7 +260,7 @@ def nothing_of_the_console_is_cut_on_a_small_phone_in_any_language(world):
                 page.go(fragment)
                 wide = page.run(
                     """return [document.documentElement.scrollWidth > innerWidth,
-                    [...document.querySelectorAll("button, a, h1, h2, dd, dt, strong")].filter(one => one.scrollWidth > one.clientWidth + 1
+                    [...document.querySelectorAll("button, a, h1, h2:not(.unseen), dd, dt, strong")].filter(one => one.scrollWidth > one.clientWidth + 1
                         && getComputedStyle(one).display !== "inline").map(one => one.outerHTML.slice(0, 120))]"""
                 )
                 equal((language, fragment, wide), (language, fragment, [False, []]))
@@ -278,7 +279,11 @@ def every_language_has_the_same_words(world):
         path.read_text() for path in [*(world.root / "Sources/Console").rglob("*.js")] if path.parent != folder
     )
     used = set(re.findall(r'words\("(\w+)"', sources))
-    equal(sorted(used - set(names["en"])), [])
+    # And those of the node's drawing of its state.
+    drawing = "".join(path.read_text() for path in (world.root / "Sources/Core/Overview").glob("*.swift"))
+    labels = set(re.findall(r'"((?:now|events)_\w+)"', drawing)) | {"now_ok", "now_warning", "now_failing"}
+    assert len(labels) > 15, labels
+    equal(sorted((used | labels) - set(names["en"])), [])
     codes = re.findall(r'"(\w+)"', re.search(r"const known = new Set\(\[(.*?)\]\)", sources, re.S)[1])
     equal([code for code in codes if f"fault_{code}" not in names["en"]], [])
 

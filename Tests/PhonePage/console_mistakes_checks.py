@@ -124,47 +124,20 @@ def who_has_only_a_mailbox_is_past_the_first_step(world):
     equal(asked(world, "DELETE", f"/mailboxes/{name}", None, cookie)[0], 204)
 
 
-def a_refusal_says_its_cause_and_what_helps(world):
+def the_nodes_drawing_speaks_the_readers_language(world):
     with world.page(world.link()) as page:
         page.says("Let your Bisq")
-        page.run(
-            """const ask = window.fetch;
-            window.fetch = async (path, options) => {
-                const answer = await ask(path, options);
-                if (!path.endsWith("/state")) return answer;
-                const node = await answer.json();
-                if (typeof node.last_day.help !== "object") return Response.json(node);
-                const help = { BadDeviceToken: "not the form of a token. What helps: pair again" };
-                return Response.json({ ...node, last_day: { ...node.last_day, refused: { BadDeviceToken: 3 }, help } });
-            };"""
-        )
         page.go("#/now")
-        page.says("Refused, and what helps")
-        page.run("document.querySelector('#refusals').open = true")
-        page.says("3 × BadDeviceToken", "What helps: pair again")
-
-
-def the_node_is_called_well_after_a_delivery_alone(world):
-    with world.page(world.link()) as page:
-        page.says("Let your Bisq")
-        page.run(
-            """window.delivered = 0;
-            const ask = window.fetch;
-            window.fetch = async (path, options) => {
-                const answer = await ask(path, options);
-                if (!path.endsWith("/state")) return answer;
-                const node = await answer.json();
-                const last_day = { ...node.last_day, delivered: window.delivered };
-                return Response.json({ ...node, status: "ok", checks: [], last_day });
-            };"""
-        )
-        page.go("#/now")
-        page.says("Nothing is known to be wrong; nothing was delivered in 24 hours")
-        assert "The node is well" not in page.text()
-        page.run("window.delivered = 1")
+        page.says("Ways to phones", "Refused, and what helps", "Running for", "phones", "box")
+        page.speak("de")
         page.go("#/phones")
         page.go("#/now")
-        page.says("The node is well")
+        page.says("Wege zu Telefonen", "Abgelehnt, und was hilft", "Läuft seit", "phones", "box")
+        left = page.run(
+            """return [...document.querySelectorAll("[data-word], [data-time]")].filter(({lang}) => lang !== "de").length"""
+        )
+        equal(left, 0)
+        equal(page.run("return document.querySelectorAll('.drawing .strip, .drawing .plot, .drawing .tiles').length > 1"), True)
 
 
 def a_move_that_came_to_nothing_is_said(world):
@@ -197,6 +170,6 @@ def a_language_is_chosen_and_kept(world):
 checks = [
     a_token_of_a_mail_is_joined_and_a_cut_one_is_not_added, only_mine_with_an_empty_book_says_that_nothing_will_ring,
     a_new_passphrase_is_typed_twice, what_shuts_the_page_is_said_before, a_fault_of_a_field_stands_at_the_field,
-    who_has_only_a_mailbox_is_past_the_first_step, a_refusal_says_its_cause_and_what_helps,
-    the_node_is_called_well_after_a_delivery_alone, a_move_that_came_to_nothing_is_said, a_language_is_chosen_and_kept,
+    who_has_only_a_mailbox_is_past_the_first_step, the_nodes_drawing_speaks_the_readers_language,
+    a_move_that_came_to_nothing_is_said, a_language_is_chosen_and_kept,
 ]

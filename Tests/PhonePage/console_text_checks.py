@@ -1,5 +1,7 @@
 """Texts of others on the console's screens, at the node of `console_checks`: names, models, reasons of push services."""
 
+import html
+
 from checks import equal, until
 
 
@@ -37,7 +39,6 @@ answers = {
             {"at": 1, "endpoint": text_of("where"), "reason": text_of("code"), "help": text_of("remedy"), "count": 2}
         ],
     },
-    "GET history": {"events": [{"at": 1, "level": "warning", "name": text_of("event"), "words": text_of("happened")}]},
     "GET widget-tokens": {"names": [text_of("widget")]},
     "POST phones/1/ring": {"outcome": "refused", "reason": text_of("service"), "milliseconds": 1},
     "POST reach": {"outcome": "unreached", "reason": text_of("way"), "milliseconds": 1},
@@ -47,20 +48,34 @@ answers = {
 # Members of the state, as it is otherwise.
 state = {
     "status": "failing",
-    "checks": [{"name": text_of("check"), "state": text_of("state"), "level": "failing", "advice": text_of("advice")}],
     "gateways": [
         {"app": text_of("app"), "environment": text_of("side"), "host": text_of("host"), "waiting": 2, "delivered": 1,
          "has_credentials": True, "blocked": text_of("blocked")}
     ],
 }  # fmt: skip
 
+
+
+def escaped(text):
+    """A text as the node's drawing has it."""
+    return html.escape(text).replace("&#x27;", "&#39;")
+
+
+# The drawing of the state, as the node makes it.
+drawing = (
+    '<div class="words failing"><p class="verdict" data-word="now_failing">no</p></div><section class="lane">'
+    + "".join(f"<p>{escaped(text_of(place))}</p>" for place in ("check", "advice", "event"))
+    + f'<p data-word="now_gateway" data-count="{escaped(text_of("count"))}">no</p></section>'
+)
+
 replace_answers = """
-    const [answers, state, refusal] = given;
+    const [answers, state, refusal, drawing] = given;
     const ask = window.fetch;
     window.fetch = async (path, options) => {
         const call = `${options?.method ?? "GET"} ${path.split("api/v1/").pop()}`;
         if (call in answers) return Response.json(answers[call]);
         if (call === "GET state") return Response.json({...await (await ask(path, options)).json(), ...state, uptime: 3600});
+        if (call === "GET state/drawing") return new Response(drawing);
         if (call.startsWith("GET ")) return ask(path, options);
         return Response.json({code: "strange", message: refusal}, {status: 409});
     };
@@ -70,7 +85,7 @@ replace_answers = """
 def no_text_of_others_becomes_a_part_of_a_screen(world):
     with world.page(world.link()) as page:
         page.says("Let your Bisq")
-        page.run(replace_answers, answers, state, text_of("refusal"))
+        page.run(replace_answers, answers, state, text_of("refusal"), drawing)
 
         def shows(*places):
             for place in places:
@@ -94,8 +109,7 @@ def no_text_of_others_becomes_a_part_of_a_screen(world):
         answer(".danger")
         shows("refusal")
         page.go("#/now")
-        page.run("document.querySelector('#events').open = true")
-        shows("check", "state", "advice", "app", "host", "blocked", "side", "event", "happened")
+        shows("check", "advice", "event", "count", "app", "host", "blocked")
         shows("rung", "ring's app", "cause", "help", "where", "code", "remedy")
         page.run("document.querySelector('#waiting .danger').click()")
         shows("app")

@@ -1,4 +1,4 @@
-/* What waits, with what can be done about it; what happened last; and the way from outside. */
+/* What waits, with what can be done about it; and the way from outside. */
 
 import { call, told } from "../calls.js";
 import { ask, button, element, icon, say } from "../dom.js";
@@ -51,15 +51,4 @@ export function reaching() {
     }, { class: "small" });
     return element("section", { class: "card", id: "reach" }, element("h2", {}, words("reach_title")),
         element("p", {}, words("reach_text")), act, outcome);
-}
-
-/** The last twenty, the latest first; in the node's own words. */
-export function eventsOf(events) {
-    const { words } = state;
-    if (events.length === 0) return null;
-    const time = new Intl.DateTimeFormat(state.language, { dateStyle: "medium", timeStyle: "short" });
-    return element("details", { class: "card", id: "events" }, element("summary", {}, words("events_title"), icon("forward")),
-        element("ul", { class: "inner events", lang: "en" }, events.map(({ at, level, name, words: text }) => element("li", { class: `is-${level}` },
-            element("time", { datetime: new Date(at * 1000).toISOString() }, time.format(at * 1000)),
-            element("span", {}, name === "start" ? text : `${name}: ${text}`)))));
 }

@@ -54,15 +54,28 @@ extension Report {
         return (worst, worst == .failing ? "Failing" : "Warning", first.headline(in: self) + rest)
     }
 
+    /// Whether all that is wrong is what a start takes: tor is not there at once.
+    var isStarting: Bool {
+        uptime < .seconds(180) && checks.level != .ok
+            && checks.allSatisfy {
+                $0.level == .ok || $0.kind == .onion
+                    || $0.level == .warning && Timeline.settlingChecks.contains($0.kind)
+            }
+    }
+
     /// The headline where no check is unwell. That all works is shown by a delivery of the last day, and by nothing else.
     private var wellSentence: String {
+        guard isQuiet else { return "Everything works" }
         guard let last = lastDelivery else {
             return "Nothing is known to be wrong; nothing was delivered since the start"
         }
-        let age = age(of: last)
-        return age <= .seconds(86_400)
-            ? "Everything works"
-            : "Nothing is known to be wrong; nothing was delivered for \(Words.time(age))"
+        return "Nothing is known to be wrong; nothing was delivered for \(Words.time(age(of: last)))"
+    }
+
+    /// Whether no check is unwell, and no delivery of the last day shows that all works: of this process or one before it.
+    var isQuiet: Bool {
+        checks.level == .ok && lastDelivery.map { age(of: $0) > .seconds(86_400) } ?? true
+            && history.sum(ofLast: History.minutes).delivered == 0
     }
 
     /// Whether nothing is known that keeps notifications from going out.

@@ -181,7 +181,7 @@ extension StatusPage {
             <th>version</th></tr></thead><tbody>\(rows)</tbody></table>
             """
         let facts = Words.facts(of: shared).map { "<dt>\($0)</dt><dd>\(bound($1))</dd>" as Markup }
-        return "<section><h2>Nodes of the database</h2>\(table)<dl>\(facts)</dl></section>"
+        return "<section>\(title("Nodes of the database", "now_nodes"))\(table)<dl>\(facts)</dl></section>"
     }
 }
 

@@ -96,13 +96,13 @@ extension StatusPage {
         let items = report.timeline.events.reversed().map { event -> Markup in
             let words = event.kind.map { "\($0.title): \(event.words)" } ?? event.words
             return """
-                <li class="\(event.level.rawValue)"><time>\(moment(event.at))</time>\
+                <li class="\(event.level.rawValue)"><time\(time(event.at))>\(moment(event.at))</time>\
                 <span class="pill">\(event.level.rawValue)</span> <span>\(words)</span></li>
                 """
         }
         let none: Markup = "<p class=\"soft\">Nothing has changed yet.</p>"
         let list: Markup = items.isEmpty ? none : "<ul class=\"checks\">\(items)</ul>"
-        return "<section><h2>Last changes (UTC)</h2>\(list)</section>"
+        return "<section id=\"events\">\(title("Last changes (UTC)", "events_title"))\(list)</section>"
     }
 
     /// The section about the doors by which notifications come in, and about those whom they are for.

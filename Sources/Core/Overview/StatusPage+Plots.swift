@@ -40,12 +40,12 @@ extension StatusPage {
         let day = report.history.spans(of: 15, count: 96)
         let waiting = report.history.mostWaiting(of: 15, count: 96)
         return """
-            <section><h2>Deliveries and refusals</h2>\
+            <section>\(title("Deliveries and refusals", "now_day"))\
             \(figure("By minute", hour, minutes: 1))\
             \(figure("By quarter of an hour", day, minutes: 15))\
             <p class="soft note"><span class="key t1">delivered</span><span class="key t2">refused</span>\
             <span class="key t3">expired</span></p></section>
-            <section><h2>Waiting, and time to delivery</h2>\
+            <section>\(title("Waiting, and time to delivery", "now_wait"))\
             \(gauge("Most that waited", waiting.map(Int64.init)) { Words.count(Int($0)) })\
             \(gauge("Time to delivery, on average", day.map { $0.meanDelivery ?? 0 }) { bound(Words.latency($0)) })\
             </section>

@@ -1,17 +1,31 @@
-/// The style of the status page. It is the same for every page, so that its digest can stand in the page's content
-/// security policy and no other style is taken.
+/// The style of the status page, and of the part that the console shows. It is the same for every page, so that its digest
+/// can stand in the page's content security policy and no other style is taken.
 enum StatusStyle {
-    static let css = rules + heights
+    static let page =
+        ":root{color-scheme:light dark;\(paper.light);\(tones.light)}"
+        + "@media(prefers-color-scheme:dark){:root{\(paper.dark);\(tones.dark)}}\n\(whole)\(drawing)\(heights)"
+
+    /// The drawing within an element `drawing` of a page that has its own paper.
+    static let part =
+        ".drawing{\(tones.light)}@media(prefers-color-scheme:dark){.drawing{\(tones.dark)}}\n.drawing{\(drawing)\(heights)}\n"
 
     /// The rules `.h2` to `.h100`, each for the height of a bar in percent.
     private static let heights = stride(from: 2, through: 100, by: 2).map { ".h\($0){height:\($0)%}" }
         .joined()
 
-    private static let rules = """
-        :root{color-scheme:light dark;--page:#f4f5f7;--card:#fff;--text:#1c2128;--soft:#59636e;--line:#dfe3e8;\
-        --ok:#1a7f4b;--warning:#9a5b00;--failing:#b9281f;--accent:#6d3fb0;--bar:#3f9b74;--late:#c98a1b;--refused:#7d8794}
-        @media(prefers-color-scheme:dark){:root{--page:#101318;--card:#191e25;--text:#e4e8ee;--soft:#98a3b0;\
-        --line:#2b323c;--ok:#4cc38a;--warning:#e5a53d;--failing:#ff7a6e;--accent:#b695ee;--bar:#43a97d;--late:#d99b34;--refused:#8b95a3}}
+    private static let paper = (
+        light: "--page:#f4f5f7;--card:#fff;--text:#1c2128;--soft:#59636e;--line:#dfe3e8;--accent:#6d3fb0",
+        dark: "--page:#101318;--card:#191e25;--text:#e4e8ee;--soft:#98a3b0;--line:#2b323c;--accent:#b695ee"
+    )
+    private static let tones = (
+        light:
+            "--ok:#1a7f4b;--warning:#9a5b00;--failing:#b9281f;--bar:#3f9b74;--late:#c98a1b;--refused:#7d8794",
+        dark:
+            "--ok:#4cc38a;--warning:#e5a53d;--failing:#ff7a6e;--bar:#43a97d;--late:#d99b34;--refused:#8b95a3"
+    )
+
+    /// The rules for what a page of its own has besides the drawing.
+    private static let whole = """
         *{box-sizing:border-box}
         body{margin:0;background:var(--page);color:var(--text);\
         font:16px/1.5 system-ui,-apple-system,"Segoe UI","DejaVu Sans",sans-serif}
@@ -19,14 +33,29 @@ enum StatusStyle {
         header{border-top:.5rem solid var(--tone);background:var(--card);border-bottom:1px solid var(--line);\
         margin-bottom:1rem}
         header>div{max-width:72rem;margin:0 auto;padding:1rem 1rem 1.2rem}
-        .ok{--tone:var(--ok)}.warning{--tone:var(--warning)}.failing{--tone:var(--failing)}
         h1{margin:.1rem 0 0;font-size:1.75rem;line-height:1.25;color:var(--tone)}
-        header p{margin:.2rem 0 0;color:var(--soft)}
-        header ul{margin:.7rem 0 0;padding:0;list-style:none}
-        header li{margin:.35rem 0 0;padding:.1rem 0 .1rem .7rem;border-left:.25rem solid var(--tone);\
+        .cards{columns:21rem;column-gap:1rem;margin-bottom:1rem}
+        .address{display:flex;gap:1rem;align-items:flex-start;flex-wrap:wrap}
+        .address>div{flex:1 1 14rem;min-width:0}
+        .address p{margin:.5rem 0 0}
+        code{font:1rem/1.5 ui-monospace,"DejaVu Sans Mono",monospace;overflow-wrap:anywhere;user-select:all}
+        .qr{width:9.5rem;height:9.5rem;border-radius:.3rem;background:#fff;fill:#000;flex:none}
+        details{margin-top:.5rem}summary{color:var(--soft);font-size:.875rem;cursor:pointer}
+        pre{display:inline-block;margin:.5rem 0 0;padding:.25rem;background:#fff;color:#000;\
+        font:10px/10px "DejaVu Sans Mono",monospace;overflow:auto;max-width:100%}
+        footer{padding:0 1rem 2rem;color:var(--soft);font-size:.875rem}
+        a{color:var(--accent)}
+
+        """
+
+    private static let drawing = """
+        .ok{--tone:var(--ok)}.warning{--tone:var(--warning)}.failing{--tone:var(--failing)}
+        .words p{margin:.2rem 0 0;color:var(--soft)}
+        .words .verdict{color:var(--tone)}
+        .words ul{margin:.7rem 0 0;padding:0;list-style:none}
+        .words li{margin:.35rem 0 0;padding:.1rem 0 .1rem .7rem;border-left:.25rem solid var(--tone);\
         overflow-wrap:anywhere}
         h2{margin:0 0 .6rem;font-size:1rem;font-weight:600}
-        .cards{columns:21rem;column-gap:1rem;margin-bottom:1rem}
         section{background:var(--card);border:1px solid var(--line);border-radius:.6rem;padding:1rem;\
         margin-bottom:1rem;break-inside:avoid;min-width:0}
         .tiles{display:grid;gap:.75rem 1rem;grid-template-columns:repeat(2,minmax(0,1fr))}
@@ -35,21 +64,14 @@ enum StatusStyle {
         .tiles.four{grid-template-columns:repeat(4,minmax(0,1fr))}}
         .tiles b{display:block;white-space:nowrap;font-size:1.5rem;line-height:1.3;font-weight:600;font-variant-numeric:tabular-nums}
         .tiles span,.soft{color:var(--soft);font-size:.875rem}
-        .address{display:flex;gap:1rem;align-items:flex-start;flex-wrap:wrap}
-        .address>div{flex:1 1 14rem;min-width:0}
-        .address p{margin:.5rem 0 0}
         .note{margin:.6rem 0 0}
-        code{font:1rem/1.5 ui-monospace,"DejaVu Sans Mono",monospace;overflow-wrap:anywhere;user-select:all}
-        .qr{width:9.5rem;height:9.5rem;border-radius:.3rem;background:#fff;fill:#000;flex:none}
-        details{margin-top:.5rem}summary{color:var(--soft);font-size:.875rem;cursor:pointer}
-        pre{display:inline-block;margin:.5rem 0 0;padding:.25rem;background:#fff;color:#000;\
-        font:10px/10px "DejaVu Sans Mono",monospace;overflow:auto;max-width:100%}
         table{width:100%;border-collapse:collapse;font-variant-numeric:tabular-nums}
         th,td{padding:.3rem 0 .3rem .75rem;text-align:right;border-top:1px solid var(--line);font-weight:400;\
         overflow-wrap:break-word}
         th:first-child,td:first-child{padding-left:0;text-align:left}
         thead th{border-top:0;color:var(--soft);font-size:.875rem}
         td:not(:first-child){white-space:nowrap}
+        td b{overflow-wrap:anywhere}td p{margin:.1rem 0 .3rem}
         @media(max-width:36rem){.nodes :is(th,td):nth-child(n+5){display:none}}
         dl{display:grid;grid-template-columns:minmax(0,auto) minmax(0,1fr);gap:.3rem 1rem;margin:0}
         dt{color:var(--soft)}dt,dd{overflow-wrap:break-word}dd{margin:0;text-align:right;font-variant-numeric:tabular-nums}
@@ -86,7 +108,6 @@ enum StatusStyle {
         background:var(--tint)}
         .key{margin-right:.9rem;white-space:nowrap}
         .t1{--tint:var(--bar)}.t2{--tint:var(--refused)}.t3{--tint:var(--late)}
-        footer{padding:0 1rem 2rem;color:var(--soft);font-size:.875rem}
-        a{color:var(--accent)}
+
         """
 }

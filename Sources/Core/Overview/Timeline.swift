@@ -35,7 +35,7 @@ package struct Timeline: Equatable, Sendable {
     private static let slot: Int64 = 900_000
     /// The milliseconds that a start may take. Meanwhile nobody wonders that the address can't be reached.
     package static let settling: Int64 = 120_000
-    private static let settlingChecks: Set<CheckKind> = [.onion, .selfDial, .front, .tor]
+    static let settlingChecks: Set<CheckKind> = [.onion, .selfDial, .front, .tor]
 
     /// The last events, oldest first.
     package private(set) var events: [Event] = []

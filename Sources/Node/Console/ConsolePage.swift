@@ -1,4 +1,5 @@
 import Encodings
+import Overview
 import Processes
 import Reactor
 
@@ -10,12 +11,13 @@ enum ConsolePage {
     /// The files that it has from the phone's page.
     private static let shared = ["dom.js", "icons.js", "qr.js", "style.css", "words.js"]
 
-    /// Reads a file of the console, or one that it shares with the phone page.
+    /// Reads a file of the console, one that it shares with the phone page, or the style of the state's drawing.
     ///
     /// - Parameter name: `index.html`, `screens/start.js`; whatever a stranger asks for.
     @FileThread
     static func read(_ name: String) -> [UInt8]? {
         guard isName(name) else { return nil }
+        if name == "state.css" { return Array(StatusPage.partStyle.utf8) }
         if let bytes = read(name, in: "console", source: "Sources/Console") { return bytes }
         guard shared.contains(name) || name.hasPrefix("icons/") else { return nil }
         return read(name, in: "phone-page", source: "Sources/PhonePage")

@@ -146,11 +146,14 @@ extension NodeCalls {
             CallText(
                 "GET state", "getState", "What the status page shows.",
                 answer: .json("As /status.json: times and ages in seconds, sizes in bytes.", stateShape)),
-            by: .node { calls, _ in
-                var response = HTTPResponse(
-                    status: 200, body: await calls.desk.put { StatusJSON.bytes(of: $0) })
-                response.fields.append("content-type", "application/json")
-                return response
+            by: .node { calls, _ in await calls.state("application/json") { StatusJSON.bytes(of: $0) } }),
+        Call(
+            CallText(
+                "GET state/drawing", "drawState",
+                "The state as the status page draws it, as a part of a page.",
+                answer: .html(
+                    "Elements with the classes of state.css, and data-word where a label has a translation.")),
+            by: .node { calls, _ in await calls.state("text/html; charset=utf-8") { StatusPage.part(of: $0) }
             }),
         Call(
             CallText(
@@ -159,10 +162,9 @@ extension NodeCalls {
                 answer: .text("As onionbell status shows it.")),
             by: .node { calls, asked in
                 let isColoured = asked.body.flag("colours")
-                let text = await calls.desk.put { Array(StatusText.text(of: $0, coloured: isColoured).utf8) }
-                var response = HTTPResponse(status: 200, body: text)
-                response.fields.append("content-type", "text/plain; charset=utf-8")
-                return response
+                return await calls.state("text/plain; charset=utf-8") {
+                    Array(StatusText.text(of: $0, coloured: isColoured).utf8)
+                }
             }),
         Call(
             CallText(
@@ -188,6 +190,13 @@ extension NodeCalls {
                 return HTTPResponse(status: 201, json: ["links": .array(links.map { .string($0) })])
             }),
     ]
+
+    private func state(_ type: String, _ words: @escaping @Sendable (Report) -> [UInt8]) async -> HTTPResponse
+    {
+        var response = HTTPResponse(status: 200, body: await desk.put(words))
+        response.fields.append("content-type", type)
+        return response
+    }
 
     private nonisolated static let stateShape = CallShape.named(
         "State",

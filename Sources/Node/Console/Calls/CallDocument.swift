@@ -115,6 +115,7 @@ enum CallDocument {
         case .json(let status, let words, let shape):
             answer(status, words, "application/json", schema(of: shape, &named))
         case .text(let words): answer(200, words, "text/plain; charset=utf-8", ["type": "string"])
+        case .html(let words): answer(200, words, "text/html; charset=utf-8", ["type": "string"])
         case .file(let words):
             answer(200, words, "application/octet-stream", ["type": "string", "format": "binary"])
         case .stream(let words): answer(200, words, "text/event-stream", ["type": "string"])

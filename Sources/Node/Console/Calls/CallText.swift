@@ -15,6 +15,7 @@ struct CallText: Sendable {
         /// Nothing but the status 204.
         case done(_ words: String)
         case text(_ words: String)
+        case html(_ words: String)
         case file(_ words: String)
         case stream(_ words: String)
         /// Entered: 204 with the cookie of the session.
