@@ -58,7 +58,14 @@ extension MailboxDoor: ConfiguredDoor {
                 door, places: settings.listen, body: MailboxDoor.mostBody)
         }
         opened.replies = door.replies
-        opened.addFigures = { $0.add(door.figures, readersLimit: settings.settings.readers) }
+        opened.addFigures = { report in
+            let figures = door.figures
+            report.mailboxes = figures
+            report.places.append(
+                .init(
+                    "doors.mailbox.readers", open: figures.readers, limit: figures.readersLimit, heldByFew: 0)
+            )
+        }
         opened.lookNow = { await watch.lookNow() }
         opened.close = {
             watch.stop()
@@ -66,22 +73,5 @@ extension MailboxDoor: ConfiguredDoor {
             await door.close()
         }
         return opened
-    }
-}
-
-extension Report {
-    fileprivate mutating func add(_ figures: MailboxFigures, readersLimit: Int) {
-        var part = Mailboxes()
-        part.mailboxes = figures.mailboxes
-        part.pushTopics = figures.pushTopics
-        part.messages = figures.messages
-        part.bytes = figures.bytes
-        part.readers = figures.readers
-        part.readersLimit = readersLimit
-        part.strangers = figures.strangers
-        part.refused = figures.refused
-        mailboxes = part
-        places.append(
-            .init("doors.mailbox.readers", open: figures.readers, limit: readersLimit, heldByFew: 0))
     }
 }

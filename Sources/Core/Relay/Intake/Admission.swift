@@ -47,8 +47,7 @@ package struct Admission: Sendable {
     private let rest: Rate
     private var recent = RecentSenders()
     /// How much of what waits for the rate a sender may bring: a quarter of a device's places.
-    private let lateRate: Rate
-    private var late: [Late: Rate.Use] = [:]
+    private var late: Rates<Late>
     private var shares: MemoryShares
     private var accounts: [Digest: Account] = [:]
     private var sweepAbove = Admission.leastSweep
@@ -72,7 +71,8 @@ package struct Admission: Sendable {
         rate = Rate(perSecond: half, burst: (limits.tokenBurst + 1) / 2)
         rest = Rate(perSecond: half, burst: max(1, limits.tokenBurst / 2))
         kept = Rate(perSecond: half, burst: max(1, limits.tokenBurst / 2) + Admission.keptBurst)
-        lateRate = Rate(perSecond: half, burst: max(1, limits.waitingPerToken / 4))
+        late = Rates(
+            Rate(perSecond: half, burst: max(1, limits.waitingPerToken / 4)), most: Admission.mostLate)
         shares = MemoryShares(capacity: limits.identities)
     }
 
@@ -121,11 +121,7 @@ package struct Admission: Sendable {
         let time = now.monotonic
         var account = accounts[token] ?? Account()
         guard account.waiting < max(1, limits.waitingPerToken * 3 / 4) else { return nil }
-        let pair = Late(token: token, sender: sender)
-        if late.count >= Admission.mostLate { late = late.filter { !$0.value.isOver(at: time) } }
-        guard late.count < Admission.mostLate,
-            lateRate.take(from: &late[pair, default: Rate.Use()], at: time) == .zero
-        else { return nil }
+        guard late.take(by: Late(token: token, sender: sender), at: time) == .zero else { return nil }
         let due = time + rate.delay(after: account.used, at: time)
         rate.add(to: &account.used, at: time)
         enter(account, token: token, size: size, from: sender, at: time)

@@ -42,3 +42,37 @@ package struct Rate: Equatable, Sendable {
         return delay
     }
 }
+
+/// A rate for each of many, so that none uses up what another may have. Those beyond ``most`` have one rate together.
+package struct Rates<Key: Hashable & Sendable>: Sendable {
+    private let rate: Rate
+    /// The most keys that are remembered one by one.
+    private let most: Int
+    private var used: [Key: Rate.Use] = [:]
+    private var usedByOthers = Rate.Use()
+
+    package init(_ rate: Rate, most: Int) { (self.rate, self.most) = (rate, most) }
+
+    /// The number of keys that are remembered.
+    package var count: Int { used.count }
+
+    /// Counts one more use if it may come now.
+    ///
+    /// - Returns: The time until it may; zero: it is counted.
+    package mutating func take(by key: Key, at now: MonotonicTime) -> Duration {
+        if used.count >= most, used[key] == nil { clean(at: now) }
+        guard used.count < most || used[key] != nil else { return rate.take(from: &usedByOthers, at: now) }
+        return rate.take(from: &used[key, default: Rate.Use()], at: now)
+    }
+
+    /// Returns the time until one more use may come; zero: now.
+    package func delay(for key: Key, at now: MonotonicTime) -> Duration {
+        rate.delay(after: used[key] ?? Rate.Use(), at: now)
+    }
+
+    /// Forgets the keys that have nothing used up.
+    package mutating func clean(at now: MonotonicTime) { used = used.filter { !$0.value.isOver(at: now) } }
+
+    /// Forgets the keys that are none any more.
+    package mutating func keep(where isKept: (Key) -> Bool) { used = used.filter { isKept($0.key) } }
+}

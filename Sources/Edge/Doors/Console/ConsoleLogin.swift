@@ -1,6 +1,7 @@
 import Clocks
 import Crypto
 import Reactor
+import Relay
 
 /// The login to the console: it holds who may enter, makes links, and has what must not be forgotten written down.
 ///
@@ -24,8 +25,9 @@ package final class ConsoleLogin {
     }
 
     private var access: ConsoleAccess
-    private var linkAttempts = ConsoleAttempts<Int>(perSecond: 1, burst: 30)
-    private var guessesOfEach = ConsoleAttempts<PassphraseTurns.Guesser>(perSecond: 1 / 12, burst: 5)
+    private var linkAttempts = Rates<Int>(Rate(perSecond: 1, burst: 30), most: 1000)
+    private var guessesOfEach = Rates<PassphraseTurns.Guesser>(
+        Rate(perSecond: 1 / 12, burst: 5), most: 1000)
     private var turns = PassphraseTurns()
     /// The guesses that have no answer yet, by their numbers.
     private var guesses: [Int: Guess] = [:]

@@ -1,6 +1,7 @@
 import Clocks
 import Encodings
 import HTTP1
+import Overview
 import Persistence
 import Reactor
 import Relay
@@ -50,11 +51,11 @@ package final class MailboxDoor: LiveDoor {
     private let places: Places
     private let strangers: Places
     private var shares: MailboxShares
-    private var counted = MailboxFigures()
+    private var counted = Report.Mailboxes()
     private var isClosed = false
     private(set) var directory = MailboxDirectory()
     /// The uses of the rate, by the numbers of topics of UnifiedPush, and of mailboxes that are published to.
-    private var pushes: [Int64: Rate.Use] = [:]
+    private var pushes = Rates<Int64>(Rate(perSecond: 1, burst: 60), most: .max)
     var readings = MailboxReadings()
     var books = MailboxBooks()
     private(set) var delays: MailboxDelays!
@@ -64,18 +65,13 @@ package final class MailboxDoor: LiveDoor {
     private let keepAliveTimer = Timer()
     private let cleaning = Timer()
 
-    /// The rate of pushes to one topic of UnifiedPush, and of what is published to one mailbox.
-    private static let pushRate = Rate(perSecond: 1, burst: 60)
     private static let cleaningInterval: Duration = .seconds(60)
 
     package init(
         settings: Settings, store: StoredMailboxes, digests: MailboxDigests, replies: ReplyBoard,
         room: BufferRoom = BufferRoom()
     ) {
-        self.settings = settings
-        self.store = store
-        self.digests = digests
-        self.replies = replies
+        (self.settings, self.store, self.digests, self.replies) = (settings, store, digests, replies)
         places = Places(settings.readers, room: room)
         strangers = Places(settings.strangers, room: room)
         shares = MailboxShares(rate: settings.rate)
@@ -88,8 +84,9 @@ package final class MailboxDoor: LiveDoor {
     }
 
     package var openReadings: Int { readings.all.count }
-    package var figures: MailboxFigures {
+    package var figures: Report.Mailboxes {
         var figures = counted
+        figures.readersLimit = settings.readers
         (figures.mailboxes, figures.pushTopics) = directory.counts
         (figures.readers, figures.strangers) = (places.count, strangers.count)
         return figures
@@ -101,7 +98,7 @@ package final class MailboxDoor: LiveDoor {
         directory = MailboxDirectory(mailboxes)
         // Senders who listen for what lay in one that is gone hear of its end.
         if !known.isSubset(of: directory.numbers) { clean() }
-        pushes = pushes.filter { directory.has($0.key) }
+        pushes.keep { directory.has($0) }
         unknownTopics.clean(at: EventLoop.now) { directory.pushTopic($0) != nil }
         books.forget(butTo: Set(mailboxes.flatMap { $0.readers.map(\.number) }))
         for reading in readings.all.values
@@ -215,10 +212,7 @@ package final class MailboxDoor: LiveDoor {
 
     /// Counts a text for the rate of its mailbox, whichever way it comes.
     func countPublished(in mailbox: Int64) throws(MailboxFault) {
-        guard
-            MailboxDoor.pushRate.take(
-                from: &pushes[mailbox, default: Rate.Use()], at: EventLoop.now) == .zero
-        else { throw .tooManyRequests }
+        guard pushes.take(by: mailbox, at: EventLoop.now) == .zero else { throw .tooManyRequests }
     }
 
     /// Notes a push of a Matrix server to a topic without a subscriber.

@@ -7,7 +7,7 @@ import Relay
 /// No share takes from another. One reader, one mailbox, all topics of one reader, or one publisher, get at most an eighth of
 /// their share.
 struct MailboxShares {
-    enum Owner: Hashable {
+    enum Owner: Hashable, Sendable {
         /// A reader, by its token.
         case reader(Digest)
         case mailbox(Int64)
@@ -30,10 +30,9 @@ struct MailboxShares {
     }
 
     private let all: Rate
-    private let one: Rate
     /// The uses of the shares, by the kinds of their owners.
     private var used = [Rate.Use](repeating: Rate.Use(), count: 5)
-    private var own: [Owner: Rate.Use] = [:]
+    private var own: Rates<Owner>
 
     /// Makes the five shares.
     ///
@@ -41,19 +40,18 @@ struct MailboxShares {
     init(rate: Int) {
         all = Rate(perSecond: Double(rate), burst: rate)
         let part = max(1, rate / 8)
-        one = Rate(perSecond: Double(part), burst: part)
+        own = Rates(Rate(perSecond: Double(part), burst: part), most: .max)
     }
 
     /// Counts a request, if there is a place for it in its owner's share.
     mutating func take(by owner: Owner, at now: MonotonicTime) -> Bool {
-        guard owner == .stranger || one.delay(after: own[owner] ?? Rate.Use(), at: now) == .zero,
+        guard owner == .stranger || own.delay(for: owner, at: now) == .zero,
             all.take(from: &used[owner.kind], at: now) == .zero
         else { return false }
-        if owner != .stranger { one.add(to: &own[owner, default: Rate.Use()], at: now) }
-        return true
+        return owner == .stranger || own.take(by: owner, at: now) == .zero
     }
 
     /// Forgets the owners that are as good as new: there are never more than the readers, mailboxes, topics
     /// and publishers.
-    mutating func clean(at now: MonotonicTime) { own = own.filter { !$0.value.isOver(at: now) } }
+    mutating func clean(at now: MonotonicTime) { own.clean(at: now) }
 }

@@ -6,11 +6,11 @@ import Relay
 struct RelayPace {
     static let all = Rate(perSecond: 20, burst: 40)
     static let device = Rate(perSecond: 1, burst: 4)
-    /// Devices that are counted at a time. With more, all are forgotten.
+    /// Devices that are counted at a time. Further ones have one rate together.
     static let most = 4096
 
     private var used = Rate.Use()
-    private var devices: [DeviceToken: Rate.Use] = [:]
+    private var devices = Rates<DeviceToken>(RelayPace.device, most: RelayPace.most)
 
     var deviceCount: Int { devices.count }
 
@@ -29,11 +29,7 @@ struct RelayPace {
     ///
     /// - Returns: The time until it may; zero: it is counted.
     mutating func take(for token: DeviceToken, at time: MonotonicTime) -> Duration {
-        if devices.count >= RelayPace.most {
-            devices = devices.filter { !$0.value.isOver(at: time) }
-            if devices.count >= RelayPace.most { devices = [:] }
-        }
-        let delay = RelayPace.device.take(from: &devices[token, default: Rate.Use()], at: time)
+        let delay = devices.take(by: token, at: time)
         if delay == .zero { RelayPace.all.add(to: &used, at: time) }
         return delay
     }
