@@ -151,12 +151,13 @@ enum Sample {
         shared.medianCommit = .microseconds(1200)
         shared.longestCommit = .milliseconds(48)
         shared.nodes = [
-            .init(
-                number: 1, name: "host-a", version: "0.1.0", isHere: true, isAlive: true, shards: 128,
-                waiting: 2, oldestAge: .milliseconds(240), leaseAge: .milliseconds(350), clockAhead: .zero),
-            .init(
-                number: 2, name: "host-b", version: "0.1.0", isHere: false, isAlive: true, shards: 128,
-                waiting: 0, oldestAge: nil, leaseAge: .milliseconds(1400), clockAhead: .milliseconds(-3)),
+            SharedNode(
+                number: 1, name: "host-a", version: "0.1.0", isHere: true, shards: Shards(0..<128),
+                figures: NodeFigures(waiting: 2, oldestAcceptedAt: UnixTime(milliseconds: 1_795_299_999_760)),
+                leaseAge: .milliseconds(350)),
+            SharedNode(
+                number: 2, name: "host-b", version: "0.1.0", shards: Shards(128..<256),
+                leaseAge: .milliseconds(1400), clockAhead: .milliseconds(-3)),
         ]
         return shared
     }

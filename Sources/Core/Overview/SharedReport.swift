@@ -1,47 +1,13 @@
+import Clocks
+import Relay
+
 extension Report {
     /// A database that several nodes can use.
     package struct Shared: Equatable, Sendable {
-        /// A node that the database knows.
-        package struct Node: Equatable, Sendable {
-            package var number: Int
-            /// The name of the node's machine.
-            package var name: String
-            package var version: String
-            package var isHere: Bool
-            package var isAlive: Bool
-            package var shards: Int
-            /// The number of notifications that wait for the node: by its own last word, plus what other nodes have stored
-            /// for it since.
-            package var waiting: Int
-            package var oldestAge: Duration?
-            package var leaseAge: Duration
-            /// The time by which the node's clock is ahead of the database's.
-            package var clockAhead: Duration
-
-            package init(
-                number: Int, name: String, version: String, isHere: Bool, isAlive: Bool, shards: Int,
-                waiting: Int, oldestAge: Duration?, leaseAge: Duration, clockAhead: Duration
-            ) {
-                self.number = number
-                self.name = name
-                self.version = version
-                self.isHere = isHere
-                self.isAlive = isAlive
-                self.shards = shards
-                self.waiting = waiting
-                self.oldestAge = oldestAge
-                self.leaseAge = leaseAge
-                self.clockAhead = clockAhead
-            }
-
-            /// The number and the name of the node, as in `2 at host`.
-            var title: String { "\(number) at \(name)" }
-        }
-
         /// The number of shards that are this node's.
         package var shards = 0
         /// The nodes that the database knows; empty: this one is alone.
-        package var nodes: [Node] = []
+        package var nodes: [SharedNode] = []
         package var withoutOwner = 0
         package var withoutOwnerFor: Duration?
         /// The number of times that shards were taken from a node that did not give them up.
@@ -56,6 +22,11 @@ extension Report {
         package init() {}
 
         var alive: Int { max(1, nodes.count(where: \.isAlive)) }
+    }
+
+    /// Returns the age of the oldest notification that waits for a node; `nil`: nothing does.
+    func oldestAge(of node: SharedNode) -> Duration? {
+        node.waiting.oldestAcceptedAt.map { age(ofUnix: $0) }
     }
 
     /// The time without an owner at which shards are a warning. A lease ends after 8 seconds.
@@ -143,14 +114,14 @@ extension MetricsPage {
             "Notifications that such a node may have begun to send: at most so many went out twice.")
         page.add(shared.mayRepeat)
         page.begin("onionbell_node_shards", .gauge, "Shards of each node of the database.")
-        for node in shared.nodes { page.add(node.shards, [("node", "\(node.number)")]) }
+        for node in shared.nodes { page.add(node.shards.count, [("node", "\(node.number)")]) }
         page.begin("onionbell_node_waiting_notifications", .gauge, "What waits for each node to send it.")
-        for node in shared.nodes { page.add(node.waiting, [("node", "\(node.number)")]) }
+        for node in shared.nodes { page.add(node.waiting.waiting, [("node", "\(node.number)")]) }
         page.begin(
             "onionbell_node_oldest_age_seconds", .gauge,
             "Age of the oldest that waits for each node; 0: none.")
         for node in shared.nodes {
-            page.add((node.oldestAge ?? .zero).inSeconds, [("node", "\(node.number)")])
+            page.add((report.oldestAge(of: node) ?? .zero).inSeconds, [("node", "\(node.number)")])
         }
         page.begin("onionbell_node_lease_age_seconds", .gauge, "Since each node renewed its lease.")
         for node in shared.nodes { page.add(node.leaseAge.inSeconds, [("node", "\(node.number)")]) }
@@ -168,8 +139,8 @@ extension StatusPage {
         let rows = shared.nodes.map { node -> Markup in
             let name = node.title + (node.isHere ? " (this one)" : node.isAlive ? "" : " (gone)")
             return """
-                <tr><td>\(name)</td><td>\(node.shards)</td><td>\(Words.count(node.waiting))</td>\
-                <td>\(node.oldestAge.map(Words.time) ?? "–")</td><td>\(Words.time(node.leaseAge))</td>\
+                <tr><td>\(name)</td><td>\(node.shards.count)</td><td>\(Words.count(node.waiting.waiting))</td>\
+                <td>\(report.oldestAge(of: node).map(Words.time) ?? "–")</td><td>\(Words.time(node.leaseAge))</td>\
                 <td>\(node.version)</td></tr>
                 """
         }
@@ -207,4 +178,9 @@ extension Words {
         facts.append(("taken over since the start", repeated))
         return facts
     }
+}
+
+extension SharedNode {
+    /// The number and the name of the node, as in `2 at host`.
+    var title: String { "\(number) at \(name)" }
 }

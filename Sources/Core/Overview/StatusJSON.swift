@@ -25,7 +25,7 @@ package enum StatusJSON {
                 report.settings.restartDue.prefix(SettingsNews.mostNamed).map { .string($0) }),
             "onion": onion(report),
             "mailboxes": report.mailboxes.map(mailboxes) ?? .null, "outbox": outbox(report),
-            "database": report.shared.map(shared) ?? .null,
+            "database": report.shared.map { shared($0, in: report) } ?? .null,
             "watches": .array(report.watches.map(watch)),
             "last_hour": totals(report.history.sum(ofLast: 60)),
             "last_day": totals(report.history.sum(ofLast: History.minutes)),
@@ -102,7 +102,7 @@ package enum StatusJSON {
         ])
     }
 
-    private static func shared(_ shared: Report.Shared) -> JSON {
+    private static func shared(_ shared: Report.Shared, in report: Report) -> JSON {
         .object([
             "shards": count(shared.shards), "shards_without_owner": count(shared.withoutOwner),
             "nodes_alive": count(shared.alive), "take_overs": count(shared.takeOvers),
@@ -113,8 +113,8 @@ package enum StatusJSON {
                     .object([
                         "number": count(node.number), "name": .string(node.name),
                         "version": .string(node.version), "here": .bool(node.isHere),
-                        "alive": .bool(node.isAlive), "shards": count(node.shards),
-                        "waiting": count(node.waiting), "oldest_age": age(node.oldestAge),
+                        "alive": .bool(node.isAlive), "shards": count(node.shards.count),
+                        "waiting": count(node.waiting.waiting), "oldest_age": age(report.oldestAge(of: node)),
                         "lease_age": age(node.leaseAge), "clock_ahead": age(node.clockAhead),
                     ])
                 }),

@@ -99,7 +99,8 @@ package struct StatusText {
                     (
                         [
                             node.title + (node.isHere ? ", this one" : node.isAlive ? "" : ", gone"),
-                            "\(node.shards)", "\(node.waiting)", node.oldestAge.map(Words.time) ?? "-",
+                            "\(node.shards.count)", "\(node.waiting.waiting)",
+                            report.oldestAge(of: node).map(Words.time) ?? "-",
                             Words.time(node.leaseAge), node.version,
                         ], node.isAlive ? .ok : .warning
                     )

@@ -18,14 +18,7 @@ extension RelayNode {
             shared.medianCommit = .nanoseconds(recent.median)
             shared.longestCommit = .nanoseconds(recent.longest)
         }
-        shared.nodes = (sharing.known?.nodes ?? []).map { node in
-            let waiting = node.waiting
-            return Report.Shared.Node(
-                number: node.number, name: node.name, version: node.version, isHere: node.isHere,
-                isAlive: node.isAlive, shards: node.shards.count, waiting: waiting.waiting,
-                oldestAge: waiting.oldestAcceptedAt.map { report.age(ofUnix: $0) }, leaseAge: node.leaseAge,
-                clockAhead: node.clockAhead)
-        }
+        shared.nodes = sharing.known?.nodes ?? []
         return shared
     }
 }
