@@ -1,4 +1,5 @@
 import Clocks
+import Glibc
 import Processes
 import Reactor
 
@@ -9,6 +10,28 @@ final class AttemptLoop {
     var isStopping = false
     private var lastWords = ""
     private var backoff = Backoff(first: .seconds(2), longest: .seconds(120))
+
+    /// Runs a command until it ends by itself or is told to stop, and returns its exit status.
+    ///
+    /// - Parameter finishing: Called when the command is told to stop. False: nothing is in hand, and it ends at once.
+    func run(
+        by tor: WatchTor, finishing: @escaping @EventLoop () -> Bool, _ body: @EventLoop () async -> Int32
+    ) async -> Int32 {
+        let signals = [SIGTERM, SIGINT].map { number in
+            SignalSource(number) { [unowned self] in
+                isStopping = true
+                guard !finishing() else { return }
+                Task {
+                    await tor.stop()
+                    Glibc.exit(EXIT_SUCCESS)
+                }
+            }
+        }
+        defer { withExtendedLifetime(signals) {} }
+        let status = await body()
+        await tor.stop()
+        return status
+    }
 
     /// Prints an outage once, not with every attempt.
     func tell(_ words: String) {

@@ -101,14 +101,10 @@ struct WatchCommand: AsyncParsableCommand {
     @EventLoop
     private func check(_ node: CalledNode, _ tor: WatchTor) async -> WatchResult {
         let route: PeerRoute
-        switch node {
-        case .direct(let endpoint): route = .direct(endpoint)
-        case .onion(let onion, let port):
-            do {
-                route = .tor(socks: try await tor.socks(), onion: onion, port: port)
-            } catch {
-                return WatchResult(verdict: .unreachable, words: "\(error)")
-            }
+        do {
+            route = try await tor.route(to: node)
+        } catch {
+            return WatchResult(verdict: .unreachable, words: "\(error)")
         }
         return await WatchProbe(
             route: route, network: network, platform: platform.value, app: app,

@@ -1,3 +1,4 @@
+import Client
 import Processes
 import Reactor
 import Tor
@@ -44,6 +45,14 @@ final class WatchTor {
         ) { _ in }
         self.client = client
         return client.socks
+    }
+
+    /// Returns the way to a node, by the tor if the node is behind an onion address.
+    func route(to node: CalledNode) async throws -> PeerRoute {
+        switch node {
+        case .direct(let endpoint): .direct(endpoint)
+        case .onion(let onion, let port): .tor(socks: try await socks(), onion: onion, port: port)
+        }
     }
 
     func stop() async {

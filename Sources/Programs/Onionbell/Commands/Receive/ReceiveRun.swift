@@ -41,16 +41,21 @@ final class ReceiveRun {
         tor = WatchTor(settings.tor)
     }
 
-    /// Shows messages until it is told to stop, or can't go on. Returns the exit status.
+    /// Shows messages until it is told to stop, or can't go on. Returns the exit status. The message in hand is kept and
+    /// shown before the end.
     func run() async -> Int32 {
-        let signals = [SIGTERM, SIGINT].map { number in SignalSource(number) { [unowned self] in stop() } }
-        defer { withExtendedLifetime(signals) {} }
+        await attempts.run(
+            by: tor,
+            finishing: { [unowned self] in
+                session?.stop()
+                return session != nil
+            }, receive)
+    }
+
+    private func receive() async -> Int32 {
         while !attempts.isStopping {
             let words = await connect()
-            if let failure {
-                await tor.stop()
-                return failure
-            }
+            if let failure { return failure }
             guard let words else {
                 // The connection was good. What was new is acknowledged by asking for what comes behind it.
                 attempts.reset()
@@ -59,28 +64,11 @@ final class ReceiveRun {
                 await attempts.pause()
                 continue
             }
-            if settings.isOnce, !attempts.isStopping {
-                await tor.stop()
-                return fail(words, status: 69).rawValue
-            }
+            if settings.isOnce, !attempts.isStopping { return fail(words, status: 69).rawValue }
             attempts.tell("\(words); trying again")
             await attempts.pause()
         }
-        await tor.stop()
         return EXIT_SUCCESS
-    }
-
-    /// Stops the run; the message in hand is kept and shown before the end.
-    private func stop() {
-        attempts.isStopping = true
-        guard let session else {
-            Task {
-                await tor.stop()
-                Glibc.exit(EXIT_SUCCESS)
-            }
-            return
-        }
-        session.stop()
     }
 
     /// Connects and takes messages until the connection ends. Returns what went wrong; `nil` after a good
@@ -89,13 +77,9 @@ final class ReceiveRun {
         let socket: WebSocket
         let unread: [UInt8]
         do {
-            let route: PeerRoute =
-                switch settings.place.node {
-                case .direct(let endpoint): .direct(endpoint)
-                case .onion(let onion, let port): .tor(socks: try await tor.socks(), onion: onion, port: port)
-                }
             (socket, unread) = try await WebSocket.open(
-                opening, by: route, deadline: settings.deadline, answerTimeout: ReceiveRun.patience)
+                opening, by: try await tor.route(to: settings.place.node), deadline: settings.deadline,
+                answerTimeout: ReceiveRun.patience)
         } catch let error as WebSocket.OpeningError {
             if error.isFinal(hasConnected: hasConnected) { failure = refusal(error) }
             guard case .refused(let refusal) = error else { return "\(error)" }

@@ -47,9 +47,12 @@ final class BisqAgentRun {
     }
 
     /// Handles the phone's replies until it is told to stop, or can't go on. Returns the exit status.
+    /// A program that runs ends before this run does.
     func run() async -> Int32 {
-        let signals = [SIGTERM, SIGINT].map { number in SignalSource(number) { [unowned self] in stop() } }
-        defer { withExtendedLifetime(signals) {} }
+        await attempts.run(by: line.tor, finishing: { [unowned self] in isBusy }, handle)
+    }
+
+    private func handle() async -> Int32 {
         var acknowledged: Int64 = 0
         var status = EXIT_SUCCESS
         // None at first: whether the node is there shows at once.
@@ -84,18 +87,7 @@ final class BisqAgentRun {
                 await attempts.pause()
             }
         }
-        await line.stop()
         return status
-    }
-
-    /// Stops the run; a program that runs ends before this one does.
-    private func stop() {
-        attempts.isStopping = true
-        guard !isBusy else { return }
-        Task {
-            await line.stop()
-            Glibc.exit(EXIT_SUCCESS)
-        }
     }
 
     // MARK: Replies

@@ -40,7 +40,7 @@ final class ReplyLine {
     }
 
     private let place: MailboxURL
-    private let tor: WatchTor
+    let tor: WatchTor
     private let deadline: Duration
 
     /// Makes one end of the way back.
@@ -52,8 +52,6 @@ final class ReplyLine {
         self.tor = WatchTor(tor)
         self.deadline = deadline
     }
-
-    func stop() async { await tor.stop() }
 
     func post(_ sealed: [UInt8], by calls: ReplyCalls) async throws(Fault) {
         _ = try await answer(to: calls.post(sealed))
@@ -81,13 +79,8 @@ final class ReplyLine {
     ) async throws(Fault) -> HTTPResponse {
         let answer: HTTPResponse
         do {
-            let route: PeerRoute =
-                switch place.node {
-                case .direct(let endpoint): .direct(endpoint)
-                case .onion(let onion, let port): .tor(socks: try await tor.socks(), onion: onion, port: port)
-                }
             answer = try await HTTPExchange.answer(
-                to: request, host: place.host, by: route,
+                to: request, host: place.host, by: try await tor.route(to: place.node),
                 deadline: (time ?? deadline) + .seconds(seconds))
         } catch let error as HTTPExchangeError where error.mayBeTaken {
             throw .unanswered("\(error)")

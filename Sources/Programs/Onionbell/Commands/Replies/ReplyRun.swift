@@ -44,7 +44,7 @@ final class ReplyRun {
             return fail(error, status: error.exitStatus).rawValue
         }
         let status = await deliver(sealed, for: reply)
-        await line.stop()
+        await line.tor.stop()
         return status
     }
 
