@@ -150,10 +150,10 @@ import Testing
             OutboxContent(
                 waiting: closed.enumerated().map { row(Int64($0 + 1), $1, device: $0 + 1) }, lastSequence: 2),
             at: node.now, clockOffset: 0)
-        node.pipeline.delivery.withLane(node.pipeline.lane(closed[1])) { $0.isClaiming = true }
+        node.pipeline.delivery.withLane(node.pipeline.lane(closed[1])) { $0.claim.beginGivingUp() }
         #expect(node.pipeline.move(closed, toApp: "android", at: node.now) == .notNow)
         #expect(node.begin().isEmpty && node.pipeline.lane(of: closed[0]) != nil)
-        node.pipeline.delivery.withLane(node.pipeline.lane(closed[1])) { $0.isClaiming = false }
+        node.pipeline.delivery.withLane(node.pipeline.lane(closed[1])) { $0.claim.end(dueAt: $0.claim.at) }
         #expect(node.pipeline.move(closed, toApp: "android", at: node.now) == .moved(2))
     }
 
@@ -189,7 +189,7 @@ import Testing
         // One more has come to its backlog.
         node.pipeline.delivery.withLane(lane) {
             $0.shelf.add()
-            $0.claimAt = 0
+            $0.claim.becomeDue(at: 0)
         }
         node.pipeline.pump(lane, room: 10, at: node.now)
         #expect(claims(node).isEmpty)
@@ -230,9 +230,9 @@ import Testing
         }
         node.pipeline.start(
             OutboxContent(waiting: rows, lastSequence: 2), at: node.now, clockOffset: 0)
-        node.pipeline.delivery.withLane(node.pipeline.lane(Node.android)) { $0.isClaiming = true }
+        node.pipeline.delivery.withLane(node.pipeline.lane(Node.android)) { $0.claim.beginGivingUp() }
         #expect(node.pipeline.move([Self.closed], toApp: "android", at: node.now) == .notNow)
-        node.pipeline.delivery.withLane(node.pipeline.lane(Node.android)) { $0.isClaiming = false }
+        node.pipeline.delivery.withLane(node.pipeline.lane(Node.android)) { $0.claim.end(dueAt: $0.claim.at) }
         #expect(node.pipeline.move([Self.closed], toApp: "android", at: node.now) == .moved(1))
     }
 

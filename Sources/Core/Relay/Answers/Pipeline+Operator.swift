@@ -104,8 +104,8 @@ extension Pipeline {
     /// Claims what is given up and on disk only; also after a claim that failed.
     mutating func claimGivenUp(_ index: Int) {
         let lane = delivery.lanes[index]
-        guard let last = lane.droppedUpTo, !lane.isClaiming, lane.shelving == 0 else { return }
-        delivery.withLane(index) { $0.isClaiming = true }
+        guard let last = lane.droppedUpTo, lane.claim.mayBegin else { return }
+        delivery.withLane(index) { $0.claim.beginGivingUp() }
         effects.append(.claim(Claim(.due(lane.id), at: Claim.anyTime, last: last, limit: window.claim)))
     }
 
@@ -131,10 +131,11 @@ extension Pipeline {
 
     /// Whether nothing of a lane is just being read from disk, given up, or written for the first time.
     private func mayMove(_ lane: Int) -> Bool {
-        guard !delivery.lanes[lane].isClaiming, !isSweeping, delivery.lanes[lane].droppedUpTo == nil else {
+        guard !delivery.lanes[lane].claim.isUnderWay, !isSweeping, delivery.lanes[lane].droppedUpTo == nil
+        else {
             return false
         }
-        let isReading = delivery.lanes.contains(where: \.isClaiming)
+        let isReading = delivery.lanes.contains(where: \.claim.isUnderWay)
         return delivery.entries.allSatisfy { entry in
             guard entry.lane == lane, entry.state != .free else { return true }
             guard entry.writing == .first else { return false }
@@ -158,18 +159,18 @@ extension Pipeline {
             $0.shelf = LaneShelf()
             $0.taken = Lane.Room()
             $0.oldestShelvedAt = nil
-            $0.claimAt = .max
+            $0.claim.forget()
         }
         // Nothing of it is claimed before it is there: neither from the one lane nor from the other.
         for lane in [lane, target] {
             commits.hold(lane)
-            delivery.withLane(lane) { $0.shelving += 1 }
+            delivery.withLane(lane) { $0.claim.shelve() }
         }
         delivery.withLane(target) {
             $0.shelf.add(moved.shelved)
             $0.taken.add(moved.taken)
             $0.oldestShelvedAt = [$0.oldestShelvedAt, oldest].compactMap(\.self).min()
-            $0.claimAt = 0
+            $0.claim.becomeDue(at: 0)
         }
         scheduleCommit(at: now.monotonic)
         return moved.shelved

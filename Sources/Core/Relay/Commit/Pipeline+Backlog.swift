@@ -18,7 +18,7 @@ extension Pipeline {
             $0.taken.count += backlog.waiting
             $0.taken.bytes += backlog.bytes
             $0.isProven = true
-            $0.claimAt = 0
+            $0.claim.becomeDue(at: 0)
             $0.oldestShelvedAt = min($0.oldestShelvedAt ?? .max, oldest)
         }
     }
@@ -58,7 +58,7 @@ extension Pipeline {
     mutating func settleShelved(_ slot: Int, _ sequence: Int64, for ticket: Ticket, at now: Instant) {
         let lane = delivery.entries[slot].lane
         accept(ticket, sequence, isRepetition: false, at: now)
-        delivery.withLane(lane) { $0.claimAt = 0 }
+        delivery.withLane(lane) { $0.claim.becomeDue(at: 0) }
         delivery.stir(lane)
         retire(slot)
     }
@@ -92,15 +92,12 @@ extension Pipeline {
     mutating func noteShelving(in lane: Int, due: UnixTime, at now: Instant) {
         commits.hold(lane)
         let dueAt = wallClock.monotonicTime(ofSteady: due, at: now)
-        delivery.withLane(lane) {
-            $0.shelving += 1
-            $0.claimAt = min($0.claimAt, dueAt)
-        }
+        delivery.withLane(lane) { $0.claim.shelve(dueAt: dueAt) }
     }
 
     mutating func endShelving(_ lanes: [Int]) {
         for lane in lanes {
-            delivery.withLane(lane) { $0.shelving -= 1 }
+            delivery.withLane(lane) { $0.claim.endShelving() }
             delivery.stir(lane)
             delivery.tidyLane(lane)
         }
@@ -122,7 +119,7 @@ extension Pipeline {
     /// Whether a device's notifications may go back: not while one of their lanes reads from the backlog, since what is
     /// read would overtake them.
     func mayGoBack(_ token: Digest) -> Bool {
-        !delivery.waiting(of: token).contains { delivery.lanes[delivery.entries[$0].lane].isClaiming }
+        !delivery.waiting(of: token).contains { delivery.lanes[delivery.entries[$0].lane].claim.isUnderWay }
     }
 
     /// Moves all notifications of a device to the backlog; the device may have none any more.
@@ -150,22 +147,18 @@ extension Pipeline {
     mutating func refill(_ index: Int, isStarved: Bool, at now: Instant) {
         guard delivery.lanes[index].shelved > 0 else { return }
         let lane = delivery.lanes[index]
-        guard !lane.isClaiming, lane.shelving == 0 else { return }
+        guard lane.claim.mayBegin else { return }
         // While those in memory have all failed, who tries the gateway in the middle of a pause is on disk.
         guard !lane.isHeld(at: now.monotonic) else { return }
         let limit = claimLimit
         guard lane.idleCount <= limit / 2 else {
-            if isStarved, lane.claimAt <= now.monotonic {
+            if isStarved, lane.claim.isDue(at: now.monotonic) {
                 makeRoom(in: index, for: limit, at: now)
             }
             return
         }
-        guard lane.claimAt <= now.monotonic else { return }
-        delivery.withLane(index) {
-            $0.isClaiming = true
-            // What comes meanwhile sets it.
-            $0.claimAt = .max
-        }
+        guard lane.claim.isDue(at: now.monotonic) else { return }
+        delivery.withLane(index) { $0.claim.begin() }
         effects.append(
             .claim(
                 Claim(.due(lane.id), at: wallClock.steadyTime(at: now), last: lastSequence, limit: limit)))
@@ -195,8 +188,7 @@ extension Pipeline {
             let isAll = claimed.rows.count < claim.limit
             let nextDue = claimed.nextDue.map { wallClock.monotonicTime(ofSteady: $0, at: now) } ?? .max
             delivery.withLane(lane) {
-                $0.isClaiming = false
-                $0.claimAt = isAll ? min($0.claimAt, nextDue) : 0
+                $0.claim.end(dueAt: isAll ? min($0.claim.at, nextDue) : 0)
                 // A command that came after this claim was made reaches further than it.
                 if isAll, claim.time == Claim.anyTime {
                     $0.droppedUpTo = $0.droppedUpTo.flatMap { $0 > claim.last ? $0 : nil }
@@ -221,10 +213,7 @@ extension Pipeline {
         }
         guard let lane = delivery.lane(id) else { return }
         let again = now.monotonic + Pipeline.retryCommit
-        delivery.withLane(lane) {
-            $0.isClaiming = false
-            $0.claimAt = again
-        }
+        delivery.withLane(lane) { $0.claim.end(dueAt: again) }
         wake(lane, at: again)
     }
 

@@ -3,11 +3,11 @@ import Clocks
 /// The entries of a lane's heaps, and the measure of its room.
 extension Lane {
     /// Whether the lane has no notification, and none is on its way out of the backlog.
-    var isEmpty: Bool { count == 0 && shelved == 0 && !isClaiming }
+    var isEmpty: Bool { count == 0 && shelved == 0 && !claim.isUnderWay }
 
     /// Whether nothing needs the lane: no gateway, no notification, no record, and no bodies that are being read for it.
     var isVacant: Bool {
-        !stage.hasGateway && !stage.isGone && isEmpty && !isLoading && shelving == 0 && !isRecorded
+        !stage.hasGateway && !stage.isGone && isEmpty && !isLoading && !claim.isShelving && !isRecorded
     }
 
     struct Ready: Comparable, Sendable {

@@ -50,15 +50,11 @@ package struct Lane: Sendable {
     var shelved: Int { shelf.count }
     /// The time at which about the oldest of them was submitted.
     var oldestShelvedAt: MonotonicTime?
-    /// The time from which on there may be something to claim.
-    var claimAt = MonotonicTime.max
-    var isClaiming = false
+    var claim = LaneClaim()
     /// `outbox drop` covers every notification on disk up to this number.
     var droppedUpTo: Int64?
     /// The last number of before the start, if the lane was open then: what had failed by then had failed alone.
     var openUpTo: Int64 = 0
-    /// Devices that a commit still has to put into the backlog: nothing is claimed before.
-    var shelving = 0
     /// The time since when it has been seen without notifications; `nil`: it has some.
     var idleSince: MonotonicTime?
     /// Whether bodies are being read: what would come next is among them.
@@ -129,8 +125,7 @@ package struct Lane: Sendable {
     }
 
     init(id: LaneID, shown: LaneID? = nil, broughtBy: SenderID? = nil, at time: MonotonicTime = 0) {
-        self.id = id
-        self.broughtBy = broughtBy
+        (self.id, self.broughtBy) = (id, broughtBy)
         openedAt = time
         self.shown = shown ?? LaneID(app: id.app, host: id.host.isOrigin ? .others : id.host)
     }

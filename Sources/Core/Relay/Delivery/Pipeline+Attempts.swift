@@ -51,7 +51,7 @@ extension Pipeline {
             }
         }
         refill(lane, isStarved: isStarved, at: now)
-        let claimAt = delivery.lanes[lane].shelved > 0 ? delivery.lanes[lane].claimAt : .max
+        let claimAt = delivery.lanes[lane].shelved > 0 ? delivery.lanes[lane].claim.at : .max
         // What is due and not claimed waits for something else to change.
         if claimAt > now.monotonic { wakeAt = min(wakeAt, claimAt) }
         if wakeAt < .max { wake(lane, at: wakeAt) }

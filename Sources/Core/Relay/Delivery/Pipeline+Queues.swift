@@ -28,7 +28,7 @@ extension Pipeline {
         /// Adds the notifications of a lane that are on disk only.
         mutating func add(_ lane: Lane) {
             guard lane.shelved > 0, let oldest = lane.oldestShelvedAt else { return }
-            add(submittedAt: oldest, isSpared: lane.claimAt > 0)
+            add(submittedAt: oldest, isSpared: lane.claim.at > 0)
             waiting += lane.shelved - 1
         }
 

@@ -290,7 +290,7 @@ extension Lane {
     /// Whether the lane is open, has room, and usually answers in time.
     fileprivate func answersSoon(_ patience: Patience) -> Bool {
         guard case .open(hasFault: false) = stage, condition == .open, block == nil, shelved == 0,
-            shelving == 0, !isLoading, inFlight < window.size, ready.count < Lane.mostReady
+            !claim.isShelving, !isLoading, inFlight < window.size, ready.count < Lane.mostReady
         else { return false }
         return patience == .short ? shortPromptness.isUsual : promptness.isUsual
     }
