@@ -27,7 +27,7 @@ private typealias Notification = Relay.Notification
         for _ in 0..<400 { try await walk.step(directory) }
         #expect(walk.claims > 20)
         await walk.outbox.close()
-        #expect(try OutboxFile(directory.place, isReadOnly: true).faults() == [])
+        #expect(try OperatorsOutbox(directory.place, isReadOnly: true).faults() == [])
     }
 
     private struct Walk {

@@ -167,7 +167,7 @@ import Testing
         await outbox.close()
         for access in [StoreAccess.inspecting, .owning] {
             do {
-                _ = try OutboxFile(.file(directory.outbox), for: access)
+                _ = try OperatorsOutbox(.file(directory.outbox), for: access)
                 Issue.record("two files were mixed")
             } catch {
                 #expect("\(error)".contains("then move \(directory.outbox)-wal and"), "\(error)")

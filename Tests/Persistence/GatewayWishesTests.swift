@@ -63,7 +63,7 @@ import Testing
         ])
         await outbox.close()
         let makeDue = { [directory] selection throws(StoreError) in
-            try OutboxFile(directory.place, isReadOnly: false).makeDue(selection)
+            try OperatorsOutbox(directory.place, isReadOnly: false).makeDue(selection)
         }
         #expect(try makeDue(.sequences([1])) == 1)
         #expect(try await left() == ([wish(2, app, until: 900)], 1))

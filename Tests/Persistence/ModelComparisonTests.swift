@@ -29,7 +29,7 @@ import Vectors
 
 /// One history.
 private final class History {
-    private var store: Store?
+    private var store: StoreStatements?
     private let place: StorePlace
     private var model = ModelOutbox()
     private var random: SeededRandom
@@ -58,7 +58,7 @@ private final class History {
         self.place = place
         self.numbersAhead = numbersAhead
         random = SeededRandom(state: seed)
-        store = try Store(place)
+        store = try StoreStatements(place)
     }
 
     private func draw(_ count: Int) -> Int { Int.random(in: 0..<count, using: &random) }
@@ -68,7 +68,7 @@ private final class History {
         difference = "the store's \(what): \(stored), and the model's: \(modelled)"
     }
 
-    private var open: Store {
+    private var open: StoreStatements {
         guard let store else { preconditionFailure("the store is closed") }
         return store
     }
@@ -234,7 +234,7 @@ private final class History {
             token: token(), identity: Digest(high: uids, low: 9), content: Digest(high: 7, low: 3))
         try commit([.remember(last, acceptedAt: now)])
         store = nil
-        store = try Store(place)
+        store = try StoreStatements(place)
         model.restart()
         let (content, wanted) = (try open.content(), model.content)
         same("waiting ones", content.waiting, wanted.waiting)

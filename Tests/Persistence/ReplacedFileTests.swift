@@ -53,7 +53,7 @@ import Testing
         #expect(try await again.commit([.store(request(2))]) == [.alreadyWaiting(sequence: 2)])
         await again.close()
         await outbox.close()
-        #expect(try OutboxFile(path: directory.outbox, isReadOnly: true).faults() == [])
+        #expect(try OperatorsOutbox(path: directory.outbox, isReadOnly: true).faults() == [])
     }
 
     /// The operator hears of it, once.
@@ -98,7 +98,7 @@ import Testing
         } catch {
             #expect("\(error)".contains("\(directory.outbox).saved"), "\(error)")
         }
-        #expect(try OutboxFile(path: directory.outbox, isReadOnly: true).summary().waiting == 1)
+        #expect(try OperatorsOutbox(path: directory.outbox, isReadOnly: true).summary().waiting == 1)
         #expect(rename(directory.outbox + ".saved", directory.outbox) == 0)
         let again = try await directory.open()
         #expect(try await again.content().waiting.map(\.sequence) == [1])
@@ -202,7 +202,7 @@ import Testing
         let before = try files(copy)
         #expect(before.count == (isKilled ? 2 : 1))
         do {
-            let file = try OutboxFile(.file(copy + "/outbox.sqlite"), for: .inspecting)
+            let file = try OperatorsOutbox(.file(copy + "/outbox.sqlite"), for: .inspecting)
             let (faults, waiting) = (try file.faults(), try file.summary().waiting)
             #expect(faults == [] && waiting == 2)
         }

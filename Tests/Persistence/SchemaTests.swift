@@ -45,7 +45,7 @@ private typealias Notification = Relay.Notification
         #expect(error?.description == sentence)
         for isReadOnly in [true, false] {
             for open in [
-                { _ = try OutboxFile(path: $0, isReadOnly: isReadOnly) },
+                { _ = try OperatorsOutbox(path: $0, isReadOnly: isReadOnly) },
                 { _ = try RegistrationFile(path: $0, isReadOnly: isReadOnly) },
             ] as [(String) throws -> Void] {
                 let error = #expect(throws: StoreError.self) { try open(directory.outbox) }
@@ -103,7 +103,7 @@ private typealias Notification = Relay.Notification
             ])
         await second.close()
         var listed: [LaneID] = []
-        try OutboxFile(path: directory.outbox, isReadOnly: true).forEach(app: "app") {
+        try OperatorsOutbox(path: directory.outbox, isReadOnly: true).forEach(app: "app") {
             listed.append($0.lane)
         }
         #expect(listed == [lane, lane])

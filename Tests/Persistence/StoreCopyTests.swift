@@ -151,7 +151,7 @@ import Testing
         try StoreCopy(from: directory.place, to: back).run { _, _ in }
         #expect(try content(back) == before)
         for place in [directory.place, back] {
-            #expect(try OutboxFile(place, isReadOnly: true).faults() == [])
+            #expect(try OperatorsOutbox(place, isReadOnly: true).faults() == [])
             let outbox = try await open(place)
             // The node goes on where it was.
             #expect(

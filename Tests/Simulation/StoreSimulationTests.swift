@@ -22,8 +22,8 @@ import Testing
     }
 
     private static func beside(_ place: StorePlace) throws -> StoreBeside {
-        var store = try Store(place)
-        func write(_ body: @escaping (Store) throws(StoreError) -> Void) throws {
+        var store = try StoreStatements(place)
+        func write(_ body: @escaping (StoreStatements) throws(StoreError) -> Void) throws {
             let (_, failures) = try store.commit([], [DoorWrite(run: body, end: { _ in })])
             if let failure = failures.compactMap(\.self).first { throw failure }
         }
@@ -36,7 +36,7 @@ import Testing
                 return sequence
             }, endKept: { end in try write { store throws(StoreError) in try store.keptEnded(end) } },
             restart: { now in
-                store = try Store(place)
+                store = try StoreStatements(place)
                 _ = try store.begin(at: now)
                 return try store.content()
             })

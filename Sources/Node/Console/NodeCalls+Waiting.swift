@@ -21,7 +21,7 @@ extension NodeCalls {
                 answer: .json(
                     "In the order in which it came.",
                     [
-                        "rows": .list(OutboxFile.Row.shape),
+                        "rows": .list(OperatorsOutbox.Row.shape),
                         "more": .flag.said("There are more behind the last one."), "running": .flag,
                     ])),
             by: .store { files, asked throws(CallRefusal) in
@@ -41,23 +41,23 @@ extension NodeCalls {
         Call(
             CallText(
                 "POST waiting/retry", "retryWaiting", "Try at once what waits.",
-                asks: OutboxFile.Selection.shape,
+                asks: OperatorsOutbox.Selection.shape,
                 answer: .json("How many they were.", ["count": .number, "running": runningShape])),
             by: .either { calls, asked async throws(CallRefusal) in
                 let dispatcher = calls.dispatcher
-                switch try OutboxFile.Selection(asked.body) {
+                switch try OperatorsOutbox.Selection(asked.body) {
                 case .sequences(let numbers): return .counted(dispatcher.retryNow(numbers), isRunning: true)
                 case .lanes(let app, let host):
                     return .counted(dispatcher.retryNow(app: app, host: host), isRunning: true)
                 }
             } stopped: { files, asked throws(CallRefusal) in
-                let wanted = try OutboxFile.Selection(asked.body)
+                let wanted = try OperatorsOutbox.Selection(asked.body)
                 return try files.change { .counted(try $0.makeDue(wanted), isRunning: false) }
             }),
         Call(
             CallText(
                 "POST waiting/drop", "dropWaiting", "Give up what waits; nobody ever gets it.",
-                asks: OutboxFile.Selection.shape,
+                asks: OperatorsOutbox.Selection.shape,
                 answer: .json(
                     "How many they were.",
                     [
@@ -67,13 +67,13 @@ extension NodeCalls {
                     ])),
             by: .either { calls, asked async throws(CallRefusal) in
                 let dispatcher = calls.dispatcher
-                switch try OutboxFile.Selection(asked.body) {
+                switch try OperatorsOutbox.Selection(asked.body) {
                 case .sequences(let numbers): return .dropped(dispatcher.drop(numbers), isRunning: true)
                 case .lanes(let app, let host):
                     return .dropped(dispatcher.drop(app: app, host: host), isRunning: true)
                 }
             } stopped: { files, asked throws(CallRefusal) in
-                let wanted = try OutboxFile.Selection(asked.body)
+                let wanted = try OperatorsOutbox.Selection(asked.body)
                 return try files.change { .dropped((try $0.drop(wanted), 0), isRunning: false) }
             }),
         Call(
@@ -137,7 +137,7 @@ extension HTTPResponse {
     }
 }
 
-extension OutboxFile.Selection {
+extension OperatorsOutbox.Selection {
     fileprivate static let shape = CallShape.either([
         ["app?": .text(256).said("Of this one only."), "host?": .text(512)],
         ["sequences": .list(.number(from: 1), most: 1000).said("Of these only.")],
@@ -185,7 +185,8 @@ extension NodeFiles {
             return HTTPResponse(
                 status: 200,
                 json: [
-                    "rows": .array(rows.map { $0.json(now) }), "more": .bool(rows.count == OutboxFile.page),
+                    "rows": .array(rows.map { $0.json(now) }),
+                    "more": .bool(rows.count == OperatorsOutbox.page),
                     "running": .bool(isRunning),
                 ])
         }
@@ -231,21 +232,22 @@ extension NodeFiles {
 
     /// Reads what waits, beside the node that runs too, and changes nothing.
     private func outbox<Value>(
-        _ body: (borrowing OutboxFile, _ isRunning: Bool) throws -> Value
+        _ body: (borrowing OperatorsOutbox, _ isRunning: Bool) throws -> Value
     ) throws(CallRefusal) -> Value {
         try inStore {
-            guard running == nil else { return try body(OutboxFile(try store(), for: .reading), true) }
+            guard running == nil else { return try body(OperatorsOutbox(try store(), for: .reading), true) }
             try refuseStranger()
             return try withLock { lock in
                 let isRunning = lock == nil
-                return try body(OutboxFile(try store(), for: isRunning ? .reading : .inspecting), isRunning)
+                return try body(
+                    OperatorsOutbox(try store(), for: isRunning ? .reading : .inspecting), isRunning)
             }
         }
     }
 
     /// Changes the outbox in place of a node that is stopped.
     fileprivate func change(
-        _ body: (borrowing OutboxFile) throws -> HTTPResponse
+        _ body: (borrowing OperatorsOutbox) throws -> HTTPResponse
     ) throws(CallRefusal) -> HTTPResponse {
         try inStore {
             try withLock { lock in
@@ -253,7 +255,7 @@ extension NodeFiles {
                     throw CallRefusal(
                         .unavailable, "no_answer", "a node runs with \(stateDirectory), and does not answer")
                 }
-                return try body(try OutboxFile(try store(), isReadOnly: false))
+                return try body(try OperatorsOutbox(try store(), isReadOnly: false))
             }
         }
     }
@@ -275,7 +277,7 @@ extension NodeFiles {
     }
 }
 
-extension OutboxFile.Row {
+extension OperatorsOutbox.Row {
     fileprivate static let shape: CallShape = [
         "sequence": .number, "app": .text, "host": .text, "sandbox": .flag, "urgent": .flag,
         "age_ms": .number, "attempts": .number,

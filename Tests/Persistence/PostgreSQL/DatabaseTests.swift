@@ -84,7 +84,7 @@ import Vectors
         } catch {
             #expect("\(error)".contains(words), "\(error)")
         }
-        #expect(throws: StoreError.self) { _ = try OutboxFile(directory.place, isReadOnly: true) }
+        #expect(throws: StoreError.self) { _ = try OperatorsOutbox(directory.place, isReadOnly: true) }
         #expect(
             try directory.psql(
                 "SELECT count(*) FROM onionbell.notification; SELECT epoch FROM onionbell.cluster") == before)
@@ -172,7 +172,7 @@ import Vectors
         #expect(try await outbox.content().waiting.count == 2 - arrived)
         #expect(try directory.psql("SELECT count(*) FROM onionbell.identity") == "3")
         await outbox.close()
-        #expect(try OutboxFile(directory.place, isReadOnly: true).faults() == [])
+        #expect(try OperatorsOutbox(directory.place, isReadOnly: true).faults() == [])
     }
 
     private func allowConnections(_ isAllowed: Bool) throws {

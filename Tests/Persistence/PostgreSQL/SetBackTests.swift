@@ -194,7 +194,7 @@ import Vectors
             #expect("\(error)".contains(words), "\(error)")
         }
         do {
-            _ = try OutboxFile(directory.place, isReadOnly: true)
+            _ = try OperatorsOutbox(directory.place, isReadOnly: true)
             Issue.record("storage check takes it")
         } catch {
             #expect("\(error)".contains(words), "\(error)")

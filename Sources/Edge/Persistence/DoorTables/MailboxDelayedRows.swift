@@ -166,7 +166,7 @@ final class MailboxDelayedRows {
 extension MailboxMessages {
     /// Makes messages of what is due: whichever node comes first.
     func deliver(
-        dueAt time: Int64, within bounds: MailboxBounds, in store: Store
+        dueAt time: Int64, within bounds: MailboxBounds, in store: StoreStatements
     ) throws(StoreError) -> MailboxDelivery {
         try turn.wait()
         var mailboxes: Set<Int64> = []

@@ -4,7 +4,7 @@ extension MailboxMessages {
     /// Forgets the messages that have expired.
     ///
     /// - Returns: What expired before anybody has acknowledged it, and what went with its mailbox.
-    func forget(expiredBefore time: Int64, in store: Store) throws(StoreError) -> [KeptEnd] {
+    func forget(expiredBefore time: Int64, in store: StoreStatements) throws(StoreError) -> [KeptEnd] {
         var expired: [(number: Int64, sequence: Int64?)] = []
         try selectExpired.bind(1, time)
         try selectExpired.bind(2, MailboxMessages.forgottenAtOnce)

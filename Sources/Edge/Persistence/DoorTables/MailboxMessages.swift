@@ -78,7 +78,7 @@ final class MailboxMessages {
     /// - Parameter identity: What the outbox knows it by; `nil`: it does not come from there.
     func put(
         _ message: MailboxMessage, to address: Digest, keeping identity: Digest?,
-        within bounds: MailboxBounds, in store: Store
+        within bounds: MailboxBounds, in store: StoreStatements
     ) throws(StoreError) -> MailboxPut {
         guard let (mailbox, show) = try mailbox(of: address) else { return MailboxPut(.noSuchMailbox) }
         try turn.wait()
@@ -186,7 +186,7 @@ final class MailboxMessages {
     ///
     /// - Returns: The end of the message, if nobody has acknowledged it.
     private func deleteOldest(
-        of mailbox: Int64, published: Bool, in store: Store
+        of mailbox: Int64, published: Bool, in store: StoreStatements
     ) throws(StoreError) -> KeptEnd? {
         try selectOldest.bind(1, mailbox)
         try bind(published: published, to: selectOldest)
@@ -205,7 +205,7 @@ final class MailboxMessages {
         try delete.run()
     }
 
-    func end(_ sequence: Int64, _ ending: Ending, in store: Store) throws(StoreError) -> KeptEnd {
+    func end(_ sequence: Int64, _ ending: Ending, in store: StoreStatements) throws(StoreError) -> KeptEnd {
         let end = KeptEnd(sequence: sequence, ending: ending)
         try store.keptEnded(end)
         return end

@@ -149,7 +149,7 @@ final class MailboxReaderRows {
     ///
     /// - Returns: What has come to its end by that.
     func acknowledge(
-        _ receipt: MailboxReceipt, at now: Int64, in store: Store
+        _ receipt: MailboxReceipt, at now: Int64, in store: StoreStatements
     ) throws(StoreError) -> [KeptEnd] {
         guard let place = try place(of: receipt.reader), receipt.after < receipt.upTo else { return [] }
         let ends = try unseen(in: receipt, of: place.mailbox, at: now)

@@ -7,7 +7,7 @@ import Relay
 /// It runs on a thread of its own, one commit at a time; whoever calls gathers what comes meanwhile into the next.
 package actor OutboxStore: Outbox {
     private let thread: WorkThread
-    private var store: Store?
+    private var store: StoreStatements?
     /// Changes of doors' tables that wait for the next commit.
     private var writes: [DoorWrite] = []
     /// Transactions that have come to their end.
@@ -35,11 +35,11 @@ package actor OutboxStore: Outbox {
         }
     }
 
-    private static func opened(_ place: StorePlace) throws(StoreError) -> Store {
+    private static func opened(_ place: StorePlace) throws(StoreError) -> StoreStatements {
         for _ in 1..<triesAtStart {
-            do throws(StoreError) { return try Store(place) } catch  where error.kind == .locked {}
+            do throws(StoreError) { return try StoreStatements(place) } catch  where error.kind == .locked {}
         }
-        return try Store(place)
+        return try StoreStatements(place)
     }
 
     /// Opens the store in a file at this path.
@@ -103,7 +103,7 @@ package actor OutboxStore: Outbox {
     }
 
     func look<Value: Sendable>(
-        _ body: @Sendable (Store) throws(StoreError) -> Value
+        _ body: @Sendable (StoreStatements) throws(StoreError) -> Value
     ) throws(OutboxError) -> Value {
         try translated(body)
     }
@@ -118,11 +118,11 @@ package actor OutboxStore: Outbox {
 
     /// Runs a door's write that keeps what leaves the outbox.
     func write<Value: Sendable>(
-        _ body: @escaping @Sendable (Store) throws(StoreError) -> Value
+        _ body: @escaping @Sendable (StoreStatements) throws(StoreError) -> Value
     ) async throws(OutboxError) -> Value { try await enqueue(body) }
 
     private func enqueue<Value: Sendable>(
-        _ body: @escaping (Store) throws(StoreError) -> Value
+        _ body: @escaping (StoreStatements) throws(StoreError) -> Value
     ) async throws(OutboxError) -> Value {
         let result: Result<Value, OutboxError> = await withCheckedContinuation { continuation in
             var value: Value?
@@ -222,7 +222,7 @@ package actor OutboxStore: Outbox {
     }
 
     private func translated<Value>(
-        _ body: (Store) throws(StoreError) -> Value
+        _ body: (StoreStatements) throws(StoreError) -> Value
     ) throws(OutboxError) -> Value {
         defer { watch() }
         var tries = isStarting ? OutboxStore.triesAtStart : 1

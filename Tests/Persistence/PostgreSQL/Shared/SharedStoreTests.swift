@@ -303,7 +303,7 @@ import Vectors
         }
         let place = StorePlace.database(try place(2))
         do {
-            _ = try OutboxFile(place, isReadOnly: false)
+            _ = try OperatorsOutbox(place, isReadOnly: false)
             Issue.record("a command was let in")
         } catch {
             #expect("\(error)".contains("a node uses this database, on node"))
@@ -312,6 +312,6 @@ import Vectors
         _ = try? await renewal.value
         await first.close()
         // Whoever stops gives it back at once.
-        _ = try OutboxFile(place, isReadOnly: false)
+        _ = try OperatorsOutbox(place, isReadOnly: false)
     }
 }

@@ -48,7 +48,7 @@ struct StorageInitCommand: ParsableCommand {
 
     func run() throws {
         try storage.use { _, database in
-            let summary = try OutboxFile(database, isReadOnly: false).summary()
+            let summary = try OperatorsOutbox(database, isReadOnly: false).summary()
             printLine("the database holds a store: \(summary.waiting) waiting")
         }
     }
@@ -71,7 +71,7 @@ struct StorageCheckCommand: ParsableCommand {
             printLine(
                 "PostgreSQL \(report.version), used by \(report.owner.map { "the node on \($0)" } ?? "no node")"
             )
-            let file = try OutboxFile(try settings.store(), isReadOnly: true)
+            let file = try OperatorsOutbox(try settings.store(), isReadOnly: true)
             let faults = try file.faults()
             for fault in faults { printLine("  \(fault)") }
             let summary = try file.summary()

@@ -4,7 +4,7 @@ import Relay
 
 /// The outbox as the operator's commands see it: beside the node that runs, reading only, or in place of one that is
 /// stopped. Tokens and messages are never read.
-package struct OutboxFile: ~Copyable {
+package struct OperatorsOutbox: ~Copyable {
     /// A waiting notification without what identifies its phone.
     package struct Row: Equatable, Sendable {
         package let sequence: Int64
@@ -126,7 +126,7 @@ package struct OutboxFile: ~Copyable {
             """, on: connection)
         try statement.bind(1, last)
         try statement.bind(2, app)
-        try statement.bind(3, Int64(OutboxFile.page))
+        try statement.bind(3, Int64(OperatorsOutbox.page))
         var rows: [Row] = []
         while try statement.step() {
             let flags = Flags(rawValue: statement.integer(2))

@@ -2,7 +2,7 @@ import Clocks
 import Relay
 
 /// The record of the clock, and the dates that go with it.
-extension Store {
+extension StoreStatements {
     /// Writes down what the process begins with, and moves the dates that nobody has confirmed, before anything of the store is
     /// handed out. Not where there are other nodes: dates are of several clocks there.
     ///

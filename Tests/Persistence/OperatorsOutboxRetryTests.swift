@@ -5,13 +5,13 @@ import Testing
 @testable import Persistence
 
 /// What the operator makes due in place of a stopped node: the same as the running one would.
-@Suite struct OutboxFileRetryTests {
+@Suite struct OperatorsOutboxRetryTests {
     let directory: Directory
     private let later = UnixTime(milliseconds: 8_000_000_000_000)
 
     init() throws { directory = try Directory() }
 
-    private func due(_ file: borrowing OutboxFile) throws -> [Int64] {
+    private func due(_ file: borrowing OperatorsOutbox) throws -> [Int64] {
         var due: [Int64] = []
         try file.forEach(app: nil) { if $0.notBefore == 0 { due.append($0.sequence) } }
         return due
@@ -33,7 +33,7 @@ import Testing
             .postpone(sequence: 5, attempts: 1, notBefore: later),
         ])
         await outbox.close()
-        let file = try OutboxFile(directory.place, isReadOnly: false)
+        let file = try OperatorsOutbox(directory.place, isReadOnly: false)
         #expect(try due(file) == [2])
         #expect(try file.makeDue(.sequences([2, 99])) == 2)
         #expect(try due(file) == [1, 2])
@@ -61,7 +61,7 @@ import Testing
             .postpone(sequence: 2, attempts: 1, notBefore: later),
         ])
         await outbox.close()
-        let file = try OutboxFile(directory.place, isReadOnly: false)
+        let file = try OperatorsOutbox(directory.place, isReadOnly: false)
         #expect(try file.makeDue(.sequences([2])) == 1)
         #expect(try file.makeDue(.lanes(app: "app", host: .sandbox)) == 0)
         outbox = try await directory.open()
@@ -83,7 +83,7 @@ import Testing
                     DeviceWish(token: $0.digests.token, lane: $0.notification.lane, since: 5, until: later))
             })
         await outbox.close()
-        let file = try OutboxFile(directory.place, isReadOnly: false)
+        let file = try OperatorsOutbox(directory.place, isReadOnly: false)
         #expect(try file.makeDue(.sequences([1])) == 1)
         outbox = try await directory.open()
         #expect(try await outbox.content().wishes.map(\.token) == [requests[1].digests.token])

@@ -1,7 +1,7 @@
 import Relay
 
 /// The ends of notifications that doors keep in tables of their own.
-extension Store {
+extension StoreStatements {
     /// Takes a notification from the outbox: with this commit a door has written it into its tables.
     ///
     /// - Returns: Its number; `nil`: the outbox does not have it.

@@ -2,7 +2,7 @@ import Clocks
 import Relay
 
 /// The statements of the outbox over one connection. The order in which they are let go doesn't matter.
-final class Store {
+final class StoreStatements {
     private let savepoint: Statement
     private let release: Statement
     private let undo: Statement
@@ -39,7 +39,7 @@ final class Store {
     /// Opens the store, and makes its tables if they are not there.
     ///
     /// - Parameter earlier: The store whose place was written anew: what it has handed out is handed out.
-    init(_ place: StorePlace, after earlier: Store? = nil) throws(StoreError) {
+    init(_ place: StorePlace, after earlier: StoreStatements? = nil) throws(StoreError) {
         self.place = place
         let connection = try Connection(place, for: .sharing)
         try connection.engine.prepare()

@@ -1,9 +1,9 @@
 /// Rescue of a store that is missing from its place while the node runs, so that the next start would not find it.
-extension Store {
+extension StoreStatements {
     /// The reason why nothing may be stored now, or what was done about it.
     enum Displacement {
         /// All is in its place again, and this store is to be used from now on.
-        case written(Store, reason: String)
+        case written(StoreStatements, reason: String)
         case unwritten(reason: String)
     }
 
@@ -14,7 +14,7 @@ extension Store {
         case .lost(let reason): return .unwritten(reason: reason)
         case .anew(let reason):
             do throws(StoreError) {
-                return .written(try Store(place, after: self), reason: reason)
+                return .written(try StoreStatements(place, after: self), reason: reason)
             } catch {
                 return .unwritten(reason: "\(reason), and can't be opened: \(error)")
             }

@@ -1,7 +1,7 @@
 import Relay
 
 /// A connection to a store that other nodes use, and what becomes of a commit when it is lost.
-extension Store {
+extension StoreStatements {
     /// Finds out by the next connection whether a commit was made although it failed, since only its answer was lost. While
     /// no connection can be made, the commit is noted as lost.
     ///
@@ -90,7 +90,7 @@ extension Store {
     private func commitInsistently(
         _ changes: [OutboxChange], _ writes: [DoorWrite]
     ) throws(StoreError) -> (results: [StoreResult], failures: [StoreError?]) {
-        for _ in 1..<Store.mostTries {
+        for _ in 1..<StoreStatements.mostTries {
             do throws(StoreError) {
                 return try commitOnce(changes, writes)
             } catch  where error.kind == .collision {}

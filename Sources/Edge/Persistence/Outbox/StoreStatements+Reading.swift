@@ -1,6 +1,6 @@
 import Relay
 
-extension Store {
+extension StoreStatements {
     func notifications(_ sequences: [Int64]) throws(StoreError) -> [Int64: Notification] {
         var found: [Int64: Notification] = [:]
         defer { selectNotification.reset() }

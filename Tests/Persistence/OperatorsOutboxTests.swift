@@ -6,7 +6,7 @@ import Testing
 @testable import Persistence
 
 /// The outbox as the operator's commands see it.
-@Suite struct OutboxFileTests {
+@Suite struct OperatorsOutboxTests {
     let directory: Directory
 
     init() throws { directory = try Directory() }
@@ -21,14 +21,14 @@ import Testing
     /// A list that nobody reads on must not keep the node's log from being emptied.
     @Test func whoeverTakesLongOverAListHoldsNoTransaction() async throws {
         let outbox = try await OutboxStore(path: directory.outbox)
-        let count = Int64(2 * OutboxFile.page + 1)
+        let count = Int64(2 * OperatorsOutbox.page + 1)
         _ = try await outbox.commit((1...count).map { .store(request($0)) })
         let log = directory.outbox + "-wal"
         let (path, empty) = (directory.outbox, OutboxChange.forget(acceptedBefore: .min, buriedBefore: .min))
         _ = try await outbox.commit([empty])
         var sizes: [Int] = []
         var listed: [Int64] = []
-        let file = try OutboxFile(path: path, isReadOnly: true)
+        let file = try OperatorsOutbox(path: path, isReadOnly: true)
         try file.forEach(app: nil) { row in
             listed.append(row.sequence)
             guard row.sequence == 1500 else { return }
@@ -67,7 +67,7 @@ import Testing
             ])
         } else {
             await outbox.close()
-            let file = try OutboxFile(directory.place, isReadOnly: false)
+            let file = try OperatorsOutbox(directory.place, isReadOnly: false)
             #expect(try file.move(app: "app", toApp: "other") == 4)
             #expect(try file.faults() == [])
             #expect(try file.makeDue(.lanes(app: "other", host: .production)) == 2)
@@ -99,7 +99,7 @@ import Testing
         let outbox = try await directory.open()
         _ = try await outbox.commit([.store(request(1)), .store(prepared)])
         let counted = try await outbox.content().waiting.map(\.size)
-        let file = try OutboxFile(directory.place, isReadOnly: true)
+        let file = try OperatorsOutbox(directory.place, isReadOnly: true)
         var listed: [Int] = []
         try file.forEach(app: "app") { listed.append($0.size) }
         #expect(listed == counted)
@@ -109,14 +109,14 @@ import Testing
     }
 }
 
-extension OutboxFile {
+extension OperatorsOutbox {
     /// Page by page, as the node's call and whoever asks it.
     borrowing func forEach(app: String?, _ body: (Row) -> Void) throws(StoreError) {
         var last: Int64 = 0
         while true {
             let rows = try page(after: last, app: app)
             for row in rows { body(row) }
-            guard rows.count == OutboxFile.page, let end = rows.last else { return }
+            guard rows.count == OperatorsOutbox.page, let end = rows.last else { return }
             last = end.sequence
         }
     }
