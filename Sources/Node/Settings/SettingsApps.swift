@@ -42,7 +42,6 @@ extension Settings {
         let defaults = root.section("defaults")
         defaults.app("ios", &defaultIOS, of: .ios)
         defaults.app("android", &defaultAndroid, of: .android)
-        defaults.refuseUnknownKeys()
     }
 
     /// Makes an app of gateway relay serve the phones of its form for which no other app has credentials.
@@ -81,7 +80,6 @@ extension SettingsReader.Section {
     func apps(_ apps: inout PhoneApps) {
         app("ios", &apps.ios, of: .ios)
         app("android", &apps.android, of: .android)
-        refuseUnknownKeys()
     }
 }
 
@@ -92,6 +90,7 @@ extension Settings.App {
         var wanted = ""
         section.text("gateway", &wanted, .choice(gateways))
         guard let service = PushServices.all.first(where: { $0.gateway == wanted }) else {
+            section.takesAllKeys = true
             let misspelt = wanted.isEmpty ? section.keyLike("gateway") : nil
             let rule =
                 "each app needs a gateway: \(gateways.joined(separator: " or "))"
@@ -109,6 +108,5 @@ extension Settings.App {
             App.Targets(rawValue: word).flatMap { service.ringsStrangers || $0 == .phoneBook ? $0 : nil }
         }
         self.init(name: name, settings: service.init(section), targets: targets)
-        section.refuseUnknownKeys()
     }
 }

@@ -38,14 +38,11 @@ extension Settings {
     /// Reads `console`.
     func console(_ section: SettingsReader.Section) -> Console {
         var console = Console()
-        let places = section.words("listen")?.map { ConsolePlace($0) } ?? [nil]
-        console.listen = places.compactMap(\.self)
-        if console.listen.count != places.count || Set(console.listen).count != console.listen.count {
-            section.fault(
-                "listen",
-                "must be a list of ADDRESS:PORT on this machine, unix:/PATH, https://ADDRESS:PORT and onion, each once: [127.0.0.1:9480]"
-            )
-        }
+        console.listen = section.list(
+            "listen",
+            "must be a list of ADDRESS:PORT on this machine, unix:/PATH, https://ADDRESS:PORT and onion, each once: [127.0.0.1:9480]",
+            isAllowed: { Set($0).count == $0.count }
+        ) { ConsolePlace($0) }
         if console.listen.contains(.local(managementListen)) {
             section.fault("listen", "\(managementListen) is management.listen already")
         }
@@ -53,14 +50,11 @@ extension Settings {
         where doors.certificateFile.isEmpty || doors.keyFile.isEmpty {
             section.fault("listen", "https://\(endpoint) needs doors.https.certificate_file and key_file")
         }
-        let origins = section.words("origins")?.map { Settings.origin($0) } ?? [nil]
-        console.origins = origins.compactMap(\.self)
-        if console.origins.count != origins.count || origins.count > 32 {
-            section.fault(
-                "origins",
-                "must be a list of http:// or https://, a host and perhaps a port, and nothing behind it; 32 at most"
-            )
-        }
+        console.origins = section.list(
+            "origins",
+            "must be a list of http:// or https://, a host and perhaps a port, and nothing behind it; 32 at most",
+            isAllowed: { $0.count <= 32 }
+        ) { Settings.origin($0) }
         // Without names in the environment: each of their settings alone is a mistake.
         console.proxied = proxied(section.section("proxied", hasVariables: false))
         console.widgets = widgets(section.section("widgets", hasVariables: false), of: console)
@@ -69,7 +63,6 @@ extension Settings {
         {
             section.fault("origins", "must name where browsers find \(place)")
         }
-        section.refuseUnknownKeys()
         return console
     }
 
@@ -78,7 +71,6 @@ extension Settings {
         section.text("listen", &listen)
         section.text("login", &login)
         let from = section.networks("from")
-        section.refuseUnknownKeys()
         if !["own", "proxy"].contains(login) { section.fault("login", "must be own or proxy") }
         guard !listen.isEmpty else {
             if login == "proxy" { section.fault("login", "needs proxied.listen") }
@@ -97,7 +89,6 @@ extension Settings {
         var listen = ""
         section.text("listen", &listen)
         let from = section.networks("from")
-        section.refuseUnknownKeys()
         guard !listen.isEmpty else {
             if !from.isEmpty { section.fault("from", "needs widgets.listen") }
             return nil

@@ -47,6 +47,5 @@ extension Settings {
         section.integer(
             "bytes_per_second", &circuits.limits.bytesPerSecond, in: 0...1_000_000_000, unit: "bytes")
         section.integer("strikes", &circuits.limits.strikes, in: 0...1000)
-        section.refuseUnknownKeys()
     }
 }

@@ -137,14 +137,12 @@ extension Settings {
         https.integer("connections_per_address", &http.connectionsPerAddress, in: 0...1_000_000)
         https.integer("handshakes", &doors.handshakes, in: 1...100_000)
         https.integer("handshakes_per_address", &doors.handshakesPerAddress, in: 1...100_000)
-        https.refuseUnknownKeys()
         readWebPush(section)
         readGorush(section)
         readBitwarden(section)
         readStatusIM(section)
         readPhonePage(section)
         readMailbox(section)
-        section.refuseUnknownKeys()
     }
 
     /// Reads the limits that every door has, as the last of its keys. The words for them stand at the head of all doors.
@@ -154,7 +152,6 @@ extension Settings {
         if hasBodies {
             section.integer("body_bytes", &door.limits.body, in: 1024...(1 << 20), unit: "bytes")
         }
-        section.refuseUnknownKeys()
     }
 
     /// Reads the places at which a door is served: its `listen`.

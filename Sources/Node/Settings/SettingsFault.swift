@@ -64,6 +64,11 @@ package func nearestName(to name: String, among known: some Sequence<String>) ->
     return nearest.name
 }
 
+/// Returns a question for the end of a message, by the known name that was probably meant; empty: there is none.
+package func hint(at name: String, among known: some Sequence<String>) -> String {
+    nearestName(to: name, among: known).map { "; did you mean \($0)?" } ?? ""
+}
+
 /// Counts the insertions, deletions and replacements that turn one word into the other (Levenshtein).
 private func editDistance(_ left: String, _ right: String) -> Int {
     let right = Array(right)

@@ -62,13 +62,11 @@ extension Settings {
         if !managementListen.isLoopback {
             management.fault("listen", "must be a loopback address or a Unix socket, because it has no login")
         }
-        management.refuseUnknownKeys()
         console = console(root.section("console"))
         let log = root.section("log")
         log.mark([.live, .inConsole]).choice("level", &self.log.level)
         log.choice("format", &self.log.format)
-        log.refuseUnknownKeys()
-        root.refuseUnknownKeys()
+        root.reader.refuseUnknownKeys()
     }
 
     private mutating func read(peers section: SettingsReader.Section) {
@@ -80,7 +78,6 @@ extension Settings {
         section.integer("frames_per_second", &peers.limits.framesPerSecond, in: 1...65535)
         section.integer("frames_per_ten_seconds", &peers.limits.framesPerTenSeconds, in: 1...65535)
         section.integer("unanswered", &peers.unanswered, in: 1...65536)
-        section.refuseUnknownKeys()
     }
 
     private mutating func read(http section: SettingsReader.Section) {
@@ -96,7 +93,6 @@ extension Settings {
         if http.clientAddressHeader.isEmpty, !http.trustedProxies.isEmpty {
             section.fault("trusted_proxies", "needs client_address_header")
         }
-        section.refuseUnknownKeys()
     }
 
     private mutating func read(storage section: SettingsReader.Section) {
@@ -109,7 +105,6 @@ extension Settings {
         var seconds = Double(writeBehind.milliseconds) / 1000
         section.mark(.inConsole).number("write_behind", &seconds, in: 0...2, unit: "seconds")
         writeBehind = .milliseconds(Int64(seconds * 1000))
-        section.refuseUnknownKeys()
     }
 
     private mutating func read(limits section: SettingsReader.Section) {
@@ -122,7 +117,6 @@ extension Settings {
         section.mark(.inConsole).seconds("lifetime", &lifetime, in: 60...(28 * 86400))
         section.seconds("identity_memory", &identityMemory, in: 60...(30 * 86400))
         section.seconds("dead_token_memory", &deadTokenMemory, in: 60...(365 * 86400))
-        section.refuseUnknownKeys()
     }
 }
 

@@ -19,7 +19,6 @@ extension Settings {
         section.mark(.inConsole).value(
             "proxy", &proxy, .text, usual: "none", expecting: "none, tor or socks5://HOST:PORT",
             parse: Proxy.init)
-        section.refuseUnknownKeys()
     }
 }
 

@@ -28,7 +28,6 @@ extension Settings {
         if !mailbox.listen.isEmpty, !apps.contains(where: { $0.service.name == MailboxApp.gateway }) {
             section.fault("listen", "nothing comes to it without an app with gateway: \(MailboxApp.gateway)")
         }
-        section.refuseUnknownKeys()
         self.doors.mailbox = mailbox
     }
 

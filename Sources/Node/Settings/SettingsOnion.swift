@@ -71,7 +71,6 @@ extension Settings {
                 "control",
                 "must be a Unix socket with mode: instance; the package's is \(Tor.instanceControl)")
         }
-        section.refuseUnknownKeys()
     }
 
     mutating func read(onion section: SettingsReader.Section) {
@@ -98,7 +97,6 @@ extension Settings {
             section.fault("http_ports", "\(onion.peerPort) is already the peer_port")
         }
         read(defence: section)
-        section.refuseUnknownKeys()
     }
 
     /// Reads what tor does about floods.

@@ -8,6 +8,8 @@ package final class SettingsReader {
     private(set) var faults: [SettingsFault] = []
     /// Every setting that was asked for, in that order.
     private(set) var settings: [Setting] = []
+    /// The sections until everything is read.
+    fileprivate var sections: [Section] = []
     /// The values that the file and the environment set, as text, by the full key: `apps[0].topic`.
     private(set) var texts: [String: String] = [:]
     /// The files of secrets, outside of entries of lists, as they are opened.
@@ -67,6 +69,12 @@ package final class SettingsReader {
 
     fileprivate func note(_ key: String, secretAt path: String) { secretFiles.append((key, path)) }
 
+    /// Refuses the keys that nobody has asked for, in all sections: everything has been read by now.
+    func refuseUnknownKeys() {
+        for section in sections { section.refuseUnknownKeys() }
+        sections = []
+    }
+
     /// Refuses unknown variables: every one with our prefix has been asked for by now, or is a mistake.
     func refuseUnknownEnvironment() {
         let known = settings.compactMap(\.variable)
@@ -78,8 +86,7 @@ package final class SettingsReader {
             let hint =
                 isList
                 ? "; lists can only be set in the file"
-                : nearestName(to: name, among: known.sorted()).map { "; did you mean \($0)?" }
-                    ?? ""
+                : hint(at: name, among: known.sorted())
             fault(SettingsFault.shown(name), nil, "no such setting in the environment\(hint)")
         }
     }
@@ -93,6 +100,8 @@ extension SettingsReader {
         private let node: YAMLNode?
         /// Names that were asked for.
         private var known: [String] = []
+        /// Whether nobody knows which keys there may be: then all are taken.
+        var takesAllKeys = false
         /// Whether settings of the section have names in the environment: those of a list's entries don't.
         private let hasVariables: Bool
         /// The traits of the setting that is read next.
@@ -103,6 +112,7 @@ extension SettingsReader {
             self.path = path
             self.node = node
             self.hasVariables = hasVariables
+            reader.sections.append(self)
             if let node, node.entries == nil, !node.isNull {
                 reader.fault(path, node.line, "must be a mapping of keys to values")
             }
@@ -214,8 +224,8 @@ extension SettingsReader {
             return nearestName(to: name, among: others)
         }
 
-        func refuseUnknownKeys() {
-            for entry in node?.entries ?? [] {
+        fileprivate func refuseUnknownKeys() {
+            for entry in takesAllKeys ? [] : node?.entries ?? [] {
                 let name = entry.key.text ?? "?"
                 guard !known.contains(name) else { continue }
                 let hint = nearestName(to: name, among: known).map { "; did you mean \($0)?" }

@@ -59,8 +59,10 @@ extension SettingsReader.Section {
         }
         for name in wanted {
             guard reader.appNames.contains(name) else {
-                let hint = nearestName(to: name, among: reader.appNames).map { "; did you mean \($0)?" } ?? ""
-                fault("apps", "no app has the name \(SettingsFault.shown(name))\(hint)")
+                fault(
+                    "apps",
+                    "no app has the name \(SettingsFault.shown(name))\(hint(at: name, among: reader.appNames))"
+                )
                 continue
             }
             // An app whose gateway is missing has a fault already.

@@ -36,8 +36,7 @@ extension SettingsReader.Section {
         identifier(key, &name, .app(platform))
         guard !name.isEmpty else { return }
         guard reader.appNames.contains(name) else {
-            let hint = nearestName(to: name, among: reader.appNames).map { "; did you mean \($0)?" } ?? ""
-            return fault(key, "no app has the name \(name)\(hint)")
+            return fault(key, "no app has the name \(name)\(hint(at: name, among: reader.appNames))")
         }
         app = name
         // An app whose gateway is missing has a fault already.
@@ -50,30 +49,35 @@ extension SettingsReader.Section {
         }
     }
 
-    /// Reads addresses that begin alike, as `10.0.0.0/8`.
-    func networks(_ name: String) -> [NetworkAddress.Range] {
-        let networks = words(name)?.map { NetworkAddress.Range($0) } ?? [nil]
-        let known = networks.compactMap(\.self)
-        guard known.count == networks.count else {
-            fault(name, "must be a list of addresses or networks: [127.0.0.1, 10.0.0.0/8, fd00::/8]")
+    /// Reads a list of what such texts stand for. A fault leaves it empty.
+    ///
+    /// - Parameter isAllowed: Whether the values may stand together.
+    func list<Value>(
+        _ name: String, _ rule: String, isAllowed: ([Value]) -> Bool = { _ in true },
+        parse: (String) -> Value?
+    ) -> [Value] {
+        let values = words(name)?.map(parse) ?? [nil]
+        let known = values.compactMap(\.self)
+        guard known.count == values.count, isAllowed(known) else {
+            fault(name, rule)
             return []
         }
         return known
     }
 
+    /// Reads addresses that begin alike, as `10.0.0.0/8`.
+    func networks(_ name: String) -> [NetworkAddress.Range] {
+        list(name, "must be a list of addresses or networks: [127.0.0.1, 10.0.0.0/8, fd00::/8]") {
+            NetworkAddress.Range($0)
+        }
+    }
+
     /// Reads a list of places, each once.
     func places(_ name: String) -> [DoorPlace] {
-        let places = words(name)?.map { DoorPlace($0) } ?? [nil]
-        let known = places.compactMap(\.self)
-        guard known.count == places.count, Set(known).count == known.count else {
-            fault(
-                name,
-                """
-                must be a list of onion:PORT, https://ADDRESS:PORT, or, on this machine only, ADDRESS:PORT and \
-                unix:/PATH, each once: [onion:80, 127.0.0.1:8080]
-                """)
-            return []
-        }
-        return known
+        list(
+            name,
+            "must be a list of onion:PORT, https://ADDRESS:PORT, or, on this machine only, ADDRESS:PORT and unix:/PATH, each once: [onion:80, 127.0.0.1:8080]",
+            isAllowed: { Set($0).count == $0.count }
+        ) { DoorPlace($0) }
     }
 }

@@ -64,7 +64,6 @@ extension Settings {
             if watchman.contains(where: { $0.name == watch.name }) {
                 section.fault("name", "\(watch.name) is there twice")
             }
-            section.refuseUnknownKeys()
             watchman.append(watch)
         }
     }

@@ -11,12 +11,7 @@ struct SampleConfiguration {
 
     /// A setting that the sample doesn't have.
     struct UnknownKey: Error, CustomStringConvertible {
-        let key: String
-        let nearest: String?
-
-        var description: String {
-            "there is no setting \(SettingsFault.shown(key))\(nearest.map { "; did you mean \($0)?" } ?? "")"
-        }
+        let description: String
     }
 
     init(_ text: String) { sample = SampleSetting.all(of: text) }
@@ -43,7 +38,8 @@ struct SampleConfiguration {
     /// Sets one setting, which turns on the item of a list in which it stands.
     mutating func set(_ key: String, to value: String) throws(UnknownKey) {
         guard sample.contains(where: { $0.key == key }) else {
-            throw UnknownKey(key: key, nearest: nearestName(to: key, among: keys))
+            throw UnknownKey(
+                description: "there is no setting \(SettingsFault.shown(key))\(hint(at: key, among: keys))")
         }
         values[key] = value
     }
