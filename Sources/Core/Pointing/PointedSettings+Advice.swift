@@ -116,9 +116,9 @@ extension PointedSettings {
         guard hasFallback else { return nil }
         return """
             With --fallback Bisq 2 asks Bisq's own relay when your node fails. One failure is enough: it then leaves
-            your node for all phones, until it is restarted. Up to Bisq 2.1.12 every answer but success counts as a
-            failure, so the first dead device token does it; in newer ones 503, 429, a time-out and a broken connection
-            do. So Bisq's relay then sees the same device token, also one that only your node can use.
+            your node for all phones, until it is restarted or that relay fails as well. Up to Bisq 2.1.12 every answer
+            but success counts as a failure, so the first dead device token does it; in newer ones 503, 429, a time-out
+            and a broken connection do. So Bisq's relay then sees the same device token, also one that only your node can use.
             """
     }
 

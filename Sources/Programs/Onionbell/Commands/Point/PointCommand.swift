@@ -41,7 +41,7 @@ struct PointCommand: AsyncParsableCommand {
     @Flag(
         help: """
             Let Bisq 2 ask Bisq's own relay when the node fails. After one failure it leaves the node for all \
-            phones, until it is restarted.
+            phones, until it is restarted or that relay fails as well.
             """)
     var fallback = false
 
