@@ -18,7 +18,7 @@ final class AttemptLoop {
         by tor: WatchTor, finishing: @escaping @EventLoop () -> Bool, _ body: @EventLoop () async -> Int32
     ) async -> Int32 {
         let signals = [SIGTERM, SIGINT].map { number in
-            SignalSource(number) { [unowned self] in
+            SignalSource(number) { [self] in
                 isStopping = true
                 guard !finishing() else { return }
                 Task {
