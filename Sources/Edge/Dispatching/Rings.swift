@@ -1,4 +1,5 @@
 import Clocks
+import Encodings
 import Reactor
 import Relay
 
@@ -60,7 +61,7 @@ package struct Rings: Sendable {
 
     /// Keeps the last ring of each of these devices, whatever becomes of the list.
     mutating func watch(_ devices: some Sequence<Digest>) {
-        watched = Set(devices)
+        watched = Set<Digest>(devices)
         last = last.filter { watched.contains($0.key) }
     }
 
