@@ -65,14 +65,16 @@ extension Report {
 
     /// The headline where no check is unwell. That all works is shown by a delivery of the last day, and by nothing else.
     private var wellSentence: String {
-        guard isQuiet else { return "Everything works" }
         guard let last = lastDelivery else {
             return "Nothing is known to be wrong; nothing was delivered since the start"
         }
-        return "Nothing is known to be wrong; nothing was delivered for \(Words.time(age(of: last)))"
+        let age = age(of: last)
+        return age <= .seconds(86_400)
+            ? "Everything works"
+            : "Nothing is known to be wrong; nothing was delivered for \(Words.time(age))"
     }
 
-    /// Whether no check is unwell, and no delivery of the last day shows that all works: of this process or one before it.
+    /// Whether no check is unwell, and nothing was delivered in the last day, by this process or one before it.
     var isQuiet: Bool {
         checks.level == .ok && lastDelivery.map { age(of: $0) > .seconds(86_400) } ?? true
             && history.sum(ofLast: History.minutes).delivered == 0

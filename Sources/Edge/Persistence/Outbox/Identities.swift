@@ -9,9 +9,7 @@ final class Identities {
     private let oldest: Statement
     private let delete: Statement
     private let highest: Statement
-    private let page: Statement
-    private let over: Statement
-    private let deleteOver: Statement
+    private let round: IdentityRound
 
     /// The store's part that other nodes use; `nil`: nobody else adds any identity, and ``known`` has them
     /// all.
@@ -70,17 +68,7 @@ final class Identities {
                 AND NOT \(Identities.stays)
             """, on: connection)
         highest = try Statement("SELECT max(sequence) FROM identity", on: connection)
-        page = try Statement(
-            """
-            SELECT max(sequence), count(*)
-            FROM (SELECT sequence FROM identity WHERE sequence > ? ORDER BY sequence LIMIT ?) AS page
-            """, on: connection)
-        let areOver = """
-            FROM identity WHERE sequence > ?1 AND sequence <= ?2 AND (accepted_at < ?3 OR accepted_at > ?4)
-                AND NOT \(Identities.stays)
-            """
-        over = try Statement("SELECT sequence, digest \(areOver)", on: connection)
-        deleteOver = try Statement("DELETE \(areOver)", on: connection)
+        round = try IdentityRound(connection, stays: Identities.stays)
         guard sharing == nil else { return }
         known.reserveCapacity(Int(try connection.firstInteger("SELECT count(*) FROM identity") ?? 0))
         try readAll(connection)
@@ -272,7 +260,7 @@ final class Identities {
             excess -= $2 ? 0 : 1
             return verdict.isOver($0, acceptedAt: $1) || excess >= 0
         }
-        if verdict.last > 0 { try goRound(verdict) }
+        if verdict.last > 0 { try goRound(verdict, limit: limit) }
     }
 
     private func highestNumber() throws(StoreError) -> Int64 {
@@ -280,39 +268,27 @@ final class Identities {
         return try highest.step() && !highest.isNull(0) ? highest.integer(0) : 0
     }
 
-    /// Forgets what is over in the next page of all: a row of a clock that was wrong keeps no other.
-    private func goRound(_ verdict: ClockVerdict) throws(StoreError) {
-        let first = progress.lookedUpTo
-        // One a minute: a round through all takes a day at most.
-        let lookedAtOnce = Int64(max(500, (try sharing?.identities.remembered() ?? known.count) / 1440))
-        let (last, count) = try nextPage(after: first, most: lookedAtOnce)
-        progress.lookedUpTo = count < lookedAtOnce ? 0 : last
-        func bind(to statement: borrowing Statement) throws(StoreError) {
-            try statement.bind(1, first)
-            try statement.bind(2, min(last, verdict.last))
-            try statement.bind(3, time: verdict.acceptedBefore)
-            try statement.bind(4, time: verdict.latest)
-        }
-        if sharing == nil {
-            try bind(to: over)
-            defer { over.reset() }
-            var isSomeOver = false
-            while try over.step() {
-                known.leave(Digest(over.pair(1)), at: over.integer(0))
-                isSomeOver = true
+    /// Forgets what is over in the next page of all: a row of a clock that was wrong keeps no other. Where nothing is, a page
+    /// a minute makes a round through all in four hours; where something is, the next page follows, up to `limit` rows.
+    private func goRound(_ verdict: ClockVerdict, limit: Int) throws(StoreError) {
+        // How many a database deletes is not asked.
+        let most = sharing == nil ? min(max(500, known.count / 240), limit) : Identities.forgottenAtOnce
+        var looked = 0
+        var isSomeOver = false
+        repeat {
+            let first = progress.lookedUpTo
+            let (last, count) = try round.nextPage(after: first, most: most)
+            progress.lookedUpTo = count < most ? 0 : last
+            looked += count
+            isSomeOver = false
+            if sharing == nil {
+                try round.forEachOver(by: verdict, after: first, upTo: last) {
+                    known.leave($0, at: $1)
+                    isSomeOver = true
+                }
             }
-            guard isSomeOver else { return }
-        }
-        try bind(to: deleteOver)
-        try deleteOver.run()
-    }
-
-    /// Returns the highest number of the next identities, at most so many, and how many they are.
-    private func nextPage(after first: Int64, most: Int64) throws(StoreError) -> (last: Int64, count: Int64) {
-        try page.bind(1, first)
-        try page.bind(2, most)
-        defer { page.reset() }
-        return try page.step() && !page.isNull(0) ? (page.integer(0), page.integer(1)) : (first, 0)
+            if isSomeOver || sharing != nil { try round.deleteOver(by: verdict, after: first, upTo: last) }
+        } while isSomeOver && progress.lookedUpTo > 0 && looked < limit
     }
 
     /// Forgets the identities from the oldest on as long as `isOver` says so, but for those that wait.
