@@ -27,9 +27,11 @@ import Testing
         #expect(nodes([.zero, Self.hour]).clockError == .zero)
         // The store's own may be the wrong one.
         #expect(nodes([Self.hour, Self.hour]).clockError == .zero)
-        #expect(nodes([Self.hour, .seconds(-30)]).clockError == .zero)
-        #expect(nodes([Self.hour]).clockError == .zero)
-        #expect(nodes([Self.hour, .zero], away: [1]).clockError == .zero)
-        #expect(SharedNodes().clockError == .zero)
+        #expect(nodes([Self.hour, Self.hour, .seconds(7200)]).clockError == .zero)
+        // No two agree, or there is nobody to ask: nothing is known.
+        #expect(nodes([Self.hour, .seconds(-30)]).clockError == nil)
+        #expect(nodes([Self.hour]).clockError == nil)
+        #expect(nodes([Self.hour, .zero], away: [1]).clockError == nil)
+        #expect(SharedNodes().clockError == nil)
     }
 }

@@ -41,7 +41,7 @@ extension Dispatcher {
                 let share = try await outbox.divide(request)
                 lockFault = nil
                 if let known = share.known { takeClock(toBe: known.clockError) }
-                if share.nodes == 1 { takeClock(toBe: .zero) }
+                if share.nodes == 1 { takeClock(toBe: nil) }
                 pipeline.divided(share, at: .now)
                 note(share.takenOver)
             } catch {
@@ -71,13 +71,19 @@ extension Dispatcher {
 
     /// Takes the store's clock for what is signed and for when that ends, where this machine's is the wrong one and no push
     /// service tells the same time.
-    func takeClock(toBe ahead: Duration) {
+    ///
+    /// - Parameter found: `nil`: not known now. The error stays as it was, until somebody sets the machine's clock.
+    func takeClock(toBe found: Duration?) {
         let told = gateways.indices.compactMap {
             pipeline.lanes[$0].id.host.isOrigin ? nil : gateways[$0]?.timeTold
         }
         let machine = Instant(
             unix: UnixTime(milliseconds: EventLoop.machineMilliseconds), monotonic: EventLoop.now)
-        let ahead = ToldTime.clockError(ahead, unlessDenied: told, on: machine)
+        let offset = machine.unix.milliseconds - machine.monotonic.nanoseconds / 1_000_000
+        let isSet = (offset - machineOffset).magnitude >= 30_000
+        machineOffset = offset
+        let ahead = ToldTime.clockError(
+            found ?? (isSet ? .zero : clockError), unlessDenied: told, on: machine)
         guard ahead - clockError >= .seconds(1) || clockError - ahead >= .seconds(1) else { return }
         clockError = ahead
         EventLoop.takeWallClock(toBeAhead: ahead.nanoseconds / 1_000_000)

@@ -50,6 +50,8 @@ package final class Dispatcher {
     let log: Logger
     private var random = SystemRandomNumberGenerator()
     var clockError: Duration = .zero
+    /// Milliseconds of this machine's clock less those of one that nobody sets, when clocks were compared last.
+    var machineOffset: Int64 = 0
     /// The lock for which a read of the outbox has waited in vain, until one succeeds.
     var lockFault: OutboxError?
 

@@ -79,16 +79,18 @@ package struct SharedNodes: Equatable, Sendable {
         self.unseenOfNobody = unseenOfNobody
     }
 
-    /// How far this node's clock is ahead of the store's, if it is the wrong one of the two: another living node's clock
-    /// agrees with the store's. Less than half a minute is no error.
-    package var clockError: Duration {
-        func isRight(_ node: SharedNode) -> Bool {
-            node.clockAhead > .seconds(-30) && node.clockAhead < .seconds(30)
+    /// How far this node's clock is ahead of the time. Of this clock, the store's and those of other living nodes, two that
+    /// agree are right: less than half a minute is no error. `nil`: no two agree, or there is no other node.
+    package var clockError: Duration? {
+        func agree(_ one: Duration, _ other: Duration) -> Bool {
+            one - other > .seconds(-30) && one - other < .seconds(30)
         }
-        guard let here = nodes.first(where: \.isHere), !isRight(here),
-            nodes.contains(where: { !$0.isHere && $0.isAlive && isRight($0) })
-        else { return .zero }
-        return here.clockAhead
+        guard let here = nodes.first(where: \.isHere)?.clockAhead else { return nil }
+        let others = nodes.filter { !$0.isHere && $0.isAlive }.map(\.clockAhead)
+        guard !others.isEmpty else { return nil }
+        if agree(here, .zero) { return .zero }
+        if others.contains(where: { agree($0, .zero) }) { return here }
+        return others.contains { agree($0, here) } ? .zero : nil
     }
 
     package var withoutOwner: Int {
