@@ -120,7 +120,7 @@ import Wire
                 "\"\($0.1)\":1"
             }
             .replacing(#/\b[0-9]+ (s|min|h|d)\b/#, with: "<age>")
-            .replacing(#/[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z/#, with: "<time>")
+            .replacing(#/[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9:.]+Z?/#, with: "<time>")
             .replacing(#/[A-Za-z0-9+\/_=:|-]{20,}/#, with: "<random>")
             .replacing(#/ +/#, with: " ")
     }
