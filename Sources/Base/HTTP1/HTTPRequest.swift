@@ -17,19 +17,6 @@ package struct HTTPRequest: Equatable, Sendable {
     /// not known.
     package var sender = 0
 
-    package init(
-        method: String, path: String, query: String? = nil, fields: HTTPFields = HTTPFields(),
-        body: [UInt8] = [],
-        isKeptAlive: Bool = true
-    ) {
-        self.method = method
-        self.path = path
-        self.query = query
-        self.fields = fields
-        self.body = body
-        self.isKeptAlive = isKeptAlive
-    }
-
     /// Returns the request as a client sends it to `host` (with its port, if it isn't the scheme's own).
     ///
     /// The caller's method, path and fields are its own words: free of line breaks.
@@ -42,7 +29,18 @@ package struct HTTPRequest: Equatable, Sendable {
     }
 }
 
+// By the memberwise initializer: a value that one of our own fills is copied once more as a whole, and dropped.
 extension HTTPRequest {
+    package init(
+        method: String, path: String, query: String? = nil, fields: HTTPFields = HTTPFields(),
+        body: [UInt8] = [],
+        isKeptAlive: Bool = true
+    ) {
+        self.init(
+            method: method, path: path, query: query, fields: fields, body: body, isKeptAlive: isKeptAlive,
+            sender: 0)
+    }
+
     init(_ line: HTTPRequestLine, _ fields: HTTPFields) throws(HTTPFault) {
         let hosts = fields.count(of: "host")
         guard hosts == 1 || hosts == 0 && line.isOld,

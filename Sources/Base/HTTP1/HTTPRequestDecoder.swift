@@ -95,14 +95,14 @@ package struct HTTPRequestDecoder {
         _ bodyLimit: ((HTTPRequest) -> Int?)?
     ) throws(HTTPFault) -> HTTPRequest? {
         var request: HTTPRequest
-        var framing: HTTPBodyDecoder
+        var framing = HTTPBodyDecoder.length(0)
         switch state {
         case .head(let scanner):
-            guard let begun = try decodeHead(scanner, bodyLimit) else {
+            guard let begun = try decodeHead(scanner, bodyLimit, &framing) else {
                 if unread.startIndex > 0 { unread = ArraySlice(Array(unread)) }
                 return nil
             }
-            (request, framing) = begun
+            request = begun
         case .body(let begun, let rest): (request, framing) = (begun, rest)
         }
         // Emptied first, so that the body grows in place instead of being copied with each read.
@@ -119,8 +119,8 @@ package struct HTTPRequestDecoder {
     }
 
     private mutating func decodeHead(
-        _ scanner: HTTPHeadScanner, _ bodyLimit: ((HTTPRequest) -> Int?)?
-    ) throws(HTTPFault) -> (HTTPRequest, HTTPBodyDecoder)? {
+        _ scanner: HTTPHeadScanner, _ bodyLimit: ((HTTPRequest) -> Int?)?, _ framing: inout HTTPBodyDecoder
+    ) throws(HTTPFault) -> HTTPRequest? {
         var scanner = scanner
         // One empty line before a request is the rest of an older client's body (RFC 9112, section 2.2).
         if !hasSkippedEmptyLine, unread.starts(with: [0x0D, 0x0A]) {
@@ -150,14 +150,14 @@ package struct HTTPRequestDecoder {
         }
         let head = try HTTPHead(unread.prefix(length).dropFirst(end + 2), limits: limits)
         let request = try HTTPRequest(line, head.fields)
-        let framing = try head.framing(limit: bodyLimit?(request) ?? limits.body)
+        framing = try head.framing(limit: bodyLimit?(request) ?? limits.body) ?? .length(0)
         unread.removeFirst(length)
         if let expectation = request.fields["expect"] {
             guard expectation.word() == "100-continue" else { throw .unknownExpectation }
             // A client of HTTP/1.0 knows no interim answers (RFC 9110, section 10.1.1).
             isContinueExpected = unread.isEmpty && !line.isOld
         }
-        return (request, framing ?? .length(0))
+        return request
     }
 
     /// Reads the request line; `nil` until it has come whole.

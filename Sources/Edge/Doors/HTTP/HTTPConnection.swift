@@ -70,10 +70,13 @@ final class HTTPConnection: DoorConnection {
         while !isDrained, turn == .waiting, !hasEnded, !isHeldBack, takePermit() {
             do throws(HTTPFault) {
                 var standing = HTTPRequestDecoder.Standing()
-                let next = try decoder.next(leaving: &standing, bodyLimit: server.bodyLimit)
+                guard let request = try decoder.next(leaving: &standing, bodyLimit: server.bodyLimit) else {
+                    self.standing = standing
+                    isDrained = true
+                    return askForMore()
+                }
                 self.standing = standing
-                isDrained = next == nil || standing.heldBytes == 0
-                guard let request = next else { return askForMore() }
+                isDrained = standing.heldBytes == 0
                 stopDeadline()
                 answer(request)
             } catch {
