@@ -95,22 +95,6 @@ package struct PreparedPush: Equatable, Sendable {
     /// The least of the services' limits, in bytes.
     package static let longestCollapseID = 64
 
-    package init(
-        _ payload: Payload, isUrgent: Bool = true, expiry: Expiry = .withNotification,
-        collapseID: String? = nil
-    ) {
-        self.payload = payload
-        self.isUrgent = isUrgent
-        self.expiry = expiry
-        self.collapseID = collapseID
-    }
-
-    /// Makes a push that is the sender's to its last byte. No id, no expiry and no collapse id of ours goes
-    /// along, so that a repetition after an unclear outcome shows twice.
-    package init(exactly body: String, fields: [Field] = [], isUrgent: Bool = true) {
-        self.init(.exact(fields: fields, body: body), isUrgent: isUrgent, expiry: .unsaid)
-    }
-
     /// The body that the door has made, without what stands in the request's head.
     package var body: String {
         switch payload {
@@ -128,5 +112,21 @@ package struct PreparedPush: Equatable, Sendable {
             }
         }
         return count
+    }
+}
+
+// By the memberwise initializer: a value that one of our own fills is copied once more as a whole, and dropped.
+extension PreparedPush {
+    package init(
+        _ payload: Payload, isUrgent: Bool = true, expiry: Expiry = .withNotification,
+        collapseID: String? = nil
+    ) {
+        self.init(payload: payload, isUrgent: isUrgent, expiry: expiry, collapseID: collapseID)
+    }
+
+    /// Makes a push that is the sender's to its last byte. No id, no expiry and no collapse id of ours goes
+    /// along, so that a repetition after an unclear outcome shows twice.
+    package init(exactly body: String, fields: [Field] = [], isUrgent: Bool = true) {
+        self.init(.exact(fields: fields, body: body), isUrgent: isUrgent, expiry: .unsaid)
     }
 }

@@ -49,19 +49,17 @@ package struct Submission: Equatable, Sendable {
     var isOfAlias = false
     /// The sender, set by the endpoint; `nil`: the node itself.
     package var sender: SenderID?
+}
 
+// By the memberwise initializer: a value that one of our own fills is copied once more as a whole, and dropped.
+extension Submission {
     package init(
         uid: String? = nil, platform: Platform?, app: String = "", deviceToken: String, content: Content,
         payloadSize: Int? = nil, expiresAt: UnixTime = 0, registeredAt: UnixTime? = nil
     ) {
-        self.uid = uid
-        self.platform = platform
-        self.app = app
-        self.deviceToken = DeviceToken(deviceToken)
-        self.content = content
-        self.payloadSize = payloadSize
-        self.expiresAt = expiresAt
-        self.registeredAt = registeredAt
+        self.init(
+            uid: uid, platform: platform, app: app, deviceToken: DeviceToken(deviceToken), content: content,
+            payloadSize: payloadSize, expiresAt: expiresAt, registeredAt: registeredAt)
     }
 
     /// Makes a submission of Bisq's.

@@ -39,8 +39,11 @@ struct WebPushMessage: Equatable {
     /// The name by which the message replaces an earlier one on the phone; `nil` also where it is not what
     /// Apple takes.
     let topic: String?
+}
 
-    init(_ request: HTTPRequest) throws(Fault) {
+extension WebPushMessage {
+    init(_ request: borrowing HTTPRequest) throws(Fault) {
+        let encoding: Encoding
         switch request.fields["content-encoding"]?.word() {
         case "aes128gcm": encoding = .aes128gcm
         case "aesgcm":
@@ -54,16 +57,18 @@ struct WebPushMessage: Equatable {
         case _: throw .unsupportedEncoding
         }
         guard !request.body.isEmpty else { throw .empty }
-        body = request.body
-        timeToLive = request.fields["ttl"].flatMap { Int($0) }.map { max(0, $0) }
-        switch request.fields["urgency"]?.word() {
-        case "very-low", "low": isUrgent = false
-        case _: isUrgent = true
-        }
-        topic = request.fields["topic"].flatMap { topic in
-            (1...64).contains(topic.utf8.count) && topic.utf8.allSatisfy { (0x21...0x7e).contains($0) }
-                ? topic : nil
-        }
+        let isUrgent =
+            switch request.fields["urgency"]?.word() {
+            case "very-low", "low": false
+            case _: true
+            }
+        self.init(
+            encoding: encoding, body: request.body,
+            timeToLive: request.fields["ttl"].flatMap { Int($0) }.map { max(0, $0) }, isUrgent: isUrgent,
+            topic: request.fields["topic"].flatMap { topic in
+                (1...64).contains(topic.utf8.count) && topic.utf8.allSatisfy { (0x21...0x7e).contains($0) }
+                    ? topic : nil
+            })
     }
 
     /// Decodes the first parameter of a name in all fields of a name. Parameters are `name=value`, parted by
