@@ -18,15 +18,15 @@ struct PendingChanges: Sendable {
     private var lanes: [LaneID: LaneRecord?] = [:]
 
     /// The latest change that forgets identities. It is made before all other changes of the commit: notifications of the
-    /// same commit may have been accepted by a clock that was set since.
-    private var forgetting: OutboxChange?
+    /// same commit may have been accepted by a clock that was set since. One or none: to look into an optional of so large a
+    /// value takes ten times as long.
+    private var forgetting: [OutboxChange] = []
 
     /// The last word about the clock, if there is one. Whatever has its time from that clock is never written without it.
-    /// A list, since to look into an optional of so large a value takes ten times as long.
     private var clock: [OutboxChange] = []
 
     /// Whether nothing needs a commit at once.
-    var isEmpty: Bool { changes.isEmpty && lanes.isEmpty && forgetting == nil && clock.isEmpty }
+    var isEmpty: Bool { changes.isEmpty && lanes.isEmpty && forgetting.isEmpty && clock.isEmpty }
 
     /// Notes the state of a lane; `nil`: that of a new lane.
     mutating func note(_ lane: LaneID, _ record: LaneRecord?) { lanes[lane] = .some(record) }
@@ -56,7 +56,7 @@ struct PendingChanges: Sendable {
 
     mutating func append(_ change: OutboxChange) {
         switch change {
-        case .forget: forgetting = change
+        case .forget: forgetting = [change]
         case .clock: clock = [change]
         case .finish(let sequence, let ending):
             changes.append(change)
@@ -85,8 +85,8 @@ struct PendingChanges: Sendable {
             lanes = [:]
         }
         if !clock.isEmpty { taken.insert(contentsOf: clock, at: 0) }
-        if let forgetting { taken.insert(forgetting, at: 0) }
-        (forgetting, clock) = (nil, [])
+        if !forgetting.isEmpty { taken.insert(contentsOf: forgetting, at: 0) }
+        (forgetting, clock) = ([], [])
         return taken
     }
 
@@ -110,7 +110,7 @@ struct PendingChanges: Sendable {
         earlierEndings.removeAll(keepingCapacity: earlierEndings.capacity <= 4096)
         for case .lane(let lane, let record) in failed where !lanes.keys.contains(lane) { note(lane, record) }
         for change in failed.prefix(2) {
-            if case .forget = change { forgetting = forgetting ?? change }
+            if case .forget = change, forgetting.isEmpty { forgetting = [change] }
             if case .clock = change, clock.isEmpty { clock = [change] }
         }
         let failed = failed.filter { change in
