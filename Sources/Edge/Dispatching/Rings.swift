@@ -65,14 +65,14 @@ package struct Rings: Sendable {
         last = last.filter { watched.contains($0.key) }
     }
 
-    mutating func add(_ ring: Ring) {
+    mutating func add(_ ring: consuming Ring) {
+        if watched.contains(ring.device) { last[ring.device] = copy ring }
         if kept.count < Rings.most {
             kept.append(ring)
         } else {
             kept[next] = ring
             next = next + 1 == Rings.most ? 0 : next + 1
         }
-        if watched.contains(ring.device) { last[ring.device] = ring }
     }
 
     /// Notes the end of one that a mailbox kept; nothing, if it is no longer in the list.
@@ -116,11 +116,12 @@ extension Rings.Ring.Outcome {
 
 extension Dispatcher {
     func note(_ leaving: Pipeline.Leaving, _ outcome: Rings.Ring.Outcome, _ reason: String? = nil) {
+        // No closure: it would ask each time whether it runs on the loop.
+        let door = if let door = leaving.door { tally.doors[door].name } else { String?.none }
         rings.add(
             Rings.Ring(
                 at: EventLoop.unixTime, sequence: leaving.sequence, device: leaving.token,
-                lane: pipeline.shown(leaving.lane), door: leaving.door.map { tally.doors[$0].name },
-                outcome: outcome, reason: reason,
+                lane: pipeline.shown(leaving.lane), door: door, outcome: outcome, reason: reason,
                 taken: (EventLoop.now.nanoseconds - leaving.submittedAt.nanoseconds) / 1_000_000))
     }
 

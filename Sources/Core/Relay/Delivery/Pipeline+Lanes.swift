@@ -32,8 +32,9 @@ extension Pipeline {
         if !commits.isEmpty { scheduleCommit(at: now.monotonic) }
     }
 
-    /// Returns the name that the lane at an index is shown by. ``lanes`` would copy it.
-    package func shown(_ lane: Int) -> LaneID { delivery.lanes[lane].shown }
+    /// Returns the name that the lane at an index is shown by. ``lanes`` would copy it, and a call that only reads is handed a
+    /// copy of the whole pipeline.
+    package mutating func shown(_ lane: Int) -> LaneID { delivery.lanes[lane].shown }
 
     /// Returns the index of a lane, if it is there.
     package func lane(of id: LaneID) -> Int? { delivery.lane(id) }

@@ -11,7 +11,7 @@ extension Pipeline {
     ///   - patience: a lane that is blocked for less is waited for.
     /// - Returns: Why nothing gets through, where there is no stand-in, or it is blocked for long itself; `nil`: it goes
     ///   where it says.
-    package func route(
+    package mutating func route(
         _ submission: inout Submission, standIn: String, patience: Duration, at now: Instant
     ) -> String? {
         guard let reason = longBlock(of: submission, patience, at: now) else { return nil }
