@@ -55,19 +55,17 @@ extension LinkedGateway {
         case .unclear(let reason): return link.unclear(reason)
         case .answered(let answer):
             link.date = answer.date.map { AnswerDate($0) }
-            let verdict = verdict(answer, over: connection, generation, notification)
-            if connection.isOutdated, case .blocked(let reason) = verdict.outcome {
-                return settle(
-                    Verdict(
-                        outcome: .blocked(reason: reason).ofOtherCredentials, consequence: verdict.consequence
-                    ),
-                    over: connection, generation, notification)
+            var verdict = verdict(answer, over: connection, generation, notification)
+            // Nearly all are. Of the others the verdict is copied.
+            if case .accepted = verdict.outcome {
+                link.noteAcceptance(of: notification)
+                return .accepted
             }
+            if connection.isOutdated { verdict.outcome = verdict.outcome.ofOtherCredentials }
             return settle(verdict, over: connection, generation, notification)
         }
     }
 
-    @inline(__always)
     private func settle(
         _ verdict: Verdict, over connection: GatewayConnection, _ generation: Int,
         _ notification: Notification

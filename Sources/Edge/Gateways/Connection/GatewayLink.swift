@@ -52,7 +52,7 @@ final class GatewayLink: ConnectionOwner {
     private var context: TLSContext?
     private let log: Logger
     @exclusivity(unchecked) private var connections: [GatewayConnection] = []
-    private var demand: LinkDemand
+    @exclusivity(unchecked) private var demand: LinkDemand
     private var random = SystemRandomNumberGenerator()
     private var starvedAt = MonotonicTime.longAgo
     private let openLater = Timer()
@@ -307,12 +307,7 @@ final class GatewayLink: ConnectionOwner {
     /// - Parameter suspicious: Words for refused device tokens that, in bulk, mean a wrong configuration.
     func judge(_ verdict: Verdict, of notification: Notification, suspicious: [String]) {
         switch verdict.outcome {
-        case .accepted, .kept:
-            noteAccepted()
-            refusedDevices.accepted(notification.deviceToken)
-            counted.hasAccepted = true
-            counted.refusedTokensInARow = 0
-            mended()
+        case .accepted, .kept: noteAcceptance(of: notification)
         case .refused(let reason, _, _):
             mended()
             if suspicious.contains(reason) { suspect(reason, of: notification) }
@@ -327,6 +322,15 @@ final class GatewayLink: ConnectionOwner {
         case .blocked: break
         case .deferred(let deferral): note(wish: deferral)
         }
+    }
+
+    /// Notes that the service has taken a notification.
+    func noteAcceptance(of notification: Notification) {
+        noteAccepted()
+        refusedDevices.accepted(notification.deviceToken)
+        counted.hasAccepted = true
+        counted.refusedTokensInARow = 0
+        mended()
     }
 
     private func suspect(_ reason: String, of notification: Notification) {
