@@ -36,11 +36,7 @@ package enum OneSpelling {
     /// Returns a path: one slash for several behind each other, no letter, digit, `-`, `.`, `_` or `~` behind a percent sign,
     /// and the other escapes in capitals (RFC 3986, section 6.2.2).
     package static func path(_ path: String) -> String {
-        // Nearly all are.
-        let isPlain = path.withBytes { bytes in
-            bytes.consists { 1 &- ASCII.equal($0, "%") } && !hasSlashes(bytes)
-        }
-        guard !isPlain else { return path }
+        guard !path.withBytes(isPlain) else { return path }
         var joined: [UInt8] = []
         for byte in withoutEscapes(Array(path.utf8))
         where byte != UInt8(ascii: "/") || joined.last != byte { joined.append(byte) }
@@ -52,19 +48,15 @@ package enum OneSpelling {
     /// case).
     package static func foreignPath(_ path: [UInt8]) -> [UInt8] { withoutEscapes(path, inCapitals: false) }
 
-    /// Whether two slashes stand behind each other. Sums, as ``Swift/Span/consists(of:)`` makes them.
-    private static func hasSlashes(_ bytes: Span<UInt8>) -> Bool {
-        var (rest, next) = (bytes, bytes.extracting(droppingFirst: 1))
-        while !next.isEmpty {
-            let (run, behind) = (rest.extracting(first: 128), next.extracting(first: 128))
-            var count: UInt8 = 0
-            for index in behind.indices {
-                count &+= ASCII.equal(run[index], "/") & ASCII.equal(behind[index], "/")
-            }
-            if count > 0 { return true }
-            (rest, next) = (rest.extracting(droppingFirst: 128), next.extracting(droppingFirst: 128))
+    /// Whether no percent sign is in a path, and no two slashes stand behind each other, as in nearly all.
+    private static func isPlain(_ bytes: Span<UInt8>) -> Bool {
+        var before: UInt8 = 0
+        for index in bytes.indices {
+            let byte = bytes[index]
+            if byte == UInt8(ascii: "%") || byte == UInt8(ascii: "/") && before == byte { return false }
+            before = byte
         }
-        return false
+        return true
     }
 
     private static func withoutEscapes(_ bytes: [UInt8], inCapitals: Bool = true) -> [UInt8] {
