@@ -65,23 +65,23 @@ package struct Envelope: Hashable, Sendable {
     func write(to writer: inout ProtoWriter) {
         writer.int32(1, messageVersion)
         switch message {
-        case .getPeersRequest(let message): writer.message(5, message.write)
-        case .getPeersResponse(let message): writer.message(6, message.write)
-        case .ping(let message): writer.message(7, message.write)
-        case .pong(let message): writer.message(8, message.write)
-        case .closeConnection(let message): writer.message(15, message.write)
+        case .getPeersRequest(let message): writer.message(5, using: message)
+        case .getPeersResponse(let message): writer.message(6, using: message)
+        case .ping(let message): writer.message(7, using: message)
+        case .pong(let message): writer.message(8, using: message)
+        case .closeConnection(let message): writer.message(15, using: message)
         case .bundle(let entries):
             writer.message(43) { writer in
                 for entry in entries { writer.message(1, entry.write) }
             }
         case .notificationRequest(let message):
-            writer.message(MobileNotificationRequest.number, message.write)
+            writer.message(MobileNotificationRequest.number, using: message)
         case .notificationResponse(let message):
-            writer.message(MobileNotificationResponse.number, message.write)
-        case .replyRequest(let message): writer.message(MobileReplyRequest.number, message.write)
-        case .replyResponse(let message): writer.message(MobileReplyRequest.responseNumber, message.write)
-        case .replyFetch(let message): writer.message(MobileReplyFetch.number, message.write)
-        case .replies(let message): writer.message(MobileReplies.number, message.write)
+            writer.message(MobileNotificationResponse.number, using: message)
+        case .replyRequest(let message): writer.message(MobileReplyRequest.number, using: message)
+        case .replyResponse(let message): writer.message(MobileReplyRequest.responseNumber, using: message)
+        case .replyFetch(let message): writer.message(MobileReplyFetch.number, using: message)
+        case .replies(let message): writer.message(MobileReplies.number, using: message)
         case .nestedBundle, .swallowed, .unknown, .missing:
             preconditionFailure("an envelope that only a peer could have sent was to be written")
         }

@@ -50,7 +50,8 @@ package struct PeerSession {
         }
     }
 
-    private let messageVersion: Int32
+    /// The version that each envelope bears.
+    package let messageVersion: Int32
     private let maximumReportedPeers: Int
     private var decoder: FrameDecoder
     private var perSecond: FrameRate
@@ -91,13 +92,12 @@ package struct PeerSession {
         closed = reason
         turn.close = reason
         if let word = reason.word {
-            append(.closeConnection(CloseConnectionMessage(reason: word)), to: &turn.replies)
+            reply(.closeConnection(CloseConnectionMessage(reason: word)), in: &turn)
         }
     }
 
-    /// Appends a frame with `message` to bytes that are to be sent on this connection.
-    package func append(_ message: Message, to bytes: inout [UInt8]) {
-        Envelope(messageVersion: messageVersion, message: message).appendFrame(to: &bytes)
+    private func reply(_ message: consuming Message, in turn: inout PeerTurn) {
+        Envelope(messageVersion: messageVersion, message: message).appendFrame(to: &turn.replies)
     }
 
     private mutating func receive(_ bytes: Span<UInt8>, at now: MonotonicTime, into turn: inout PeerTurn) {
@@ -163,11 +163,11 @@ package struct PeerSession {
             return close(.senderAddressChanged, into: &turn)
         }
         switch message {
-        case .ping(let ping): append(.pong(Pong(requestNonce: ping.nonce)), to: &turn.replies)
+        case .ping(let ping): reply(.pong(Pong(requestNonce: ping.nonce)), in: &turn)
         case .getPeersRequest(let request):
             let response = GetPeersResponse(
                 requestNonce: request.nonce, supportedCapabilities: [mandatoryCapability])
-            append(.getPeersResponse(response), to: &turn.replies)
+            reply(.getPeersResponse(response), in: &turn)
             if request.reportedPeers.count > maximumReportedPeers {
                 violate(.reportedPeers, .tooManyReportedPeers, into: &turn)
             }

@@ -185,11 +185,11 @@ extension ProtoWriter: ProtoFields {
     package mutating func message<Message: ProtoPart>(
         _ number: UInt32, _ message: inout Message?, in _: Span<UInt8>
     ) {
-        if let message { self.message(number, message.write) }
+        if let message { self.message(number, using: message) }
     }
     package mutating func messages<Message: ProtoPart>(
         _ number: UInt32, _ messages: inout [Message], in _: Span<UInt8>
     ) {
-        for message in messages { self.message(number, message.write) }
+        for message in messages { self.message(number, using: message) }
     }
 }

@@ -67,11 +67,24 @@ package struct ProtoWriter {
         delimited(write)
     }
 
+    /// Writes an embedded message as ``message(_:_:)`` does, and uses it up: so it is copied no further.
+    mutating func message(_ number: UInt32, using message: consuming some ProtoMessage) {
+        tag(number, .lengthDelimited)
+        let start = bytes.count
+        bytes.append(0)
+        message.list(for: &self, in: Span())
+        putLength(at: start)
+    }
+
     /// Writes what `write` appends, with its length before it.
     package mutating func delimited(_ write: (inout ProtoWriter) -> Void) {
         let start = bytes.count
         bytes.append(0)
         write(&self)
+        putLength(at: start)
+    }
+
+    private mutating func putLength(at start: Int) {
         let length = bytes.count - start - 1
         // Nearly all that a node sends is shorter than 128 bytes, so the one byte left open is enough.
         if length < 0x80 {

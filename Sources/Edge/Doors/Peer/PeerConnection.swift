@@ -110,10 +110,12 @@ final class PeerConnection: DoorConnection {
         if isFirst { unanswered -= 1 }
         guard !hasEnded else { return }
         if let response = MobileNotificationResponse(receipt, to: uid) {
-            write { session.append(.notificationResponse(response), to: &$0) }
+            write(Envelope(messageVersion: session.messageVersion, message: .notificationResponse(response)))
         }
         if hasWaited || isHeldBack { goOn() }
     }
+
+    private func write(_ envelope: Envelope) { write { envelope.appendFrame(to: &$0) } }
 
     private func take(_ request: PeerTurn.WayBack) {
         unanswered += 1
@@ -123,7 +125,7 @@ final class PeerConnection: DoorConnection {
             let hasWaited = !wantsMore || isHeldBack || isShuttingDown
             unanswered -= 1
             guard !hasEnded else { return }
-            write { session.append(answer, to: &$0) }
+            write(Envelope(messageVersion: session.messageVersion, message: answer))
             if hasWaited || isHeldBack { goOn() }
         }
     }
