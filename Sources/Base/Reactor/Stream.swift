@@ -60,7 +60,7 @@ package final class Stream {
     }
 
     /// Bytes of room that stay allocated while nothing waits to be sent.
-    package var keptOutputCapacity = 4096
+    @exclusivity(unchecked) package var keptOutputCapacity = 4096
 
     init(_ descriptor: consuming Descriptor) {
         self.descriptor = descriptor

@@ -32,7 +32,7 @@ package final class Dispatcher {
 
     let surroundings: Surroundings
     /// Called whenever something may have come, gone out or changed.
-    package var onActivity: (@EventLoop () -> Void)?
+    @exclusivity(unchecked) package var onActivity: (@EventLoop () -> Void)?
 
     // The core calls nothing that could come back here, so exclusivity needs no check at run time.
     @exclusivity(unchecked) var pipeline: Pipeline

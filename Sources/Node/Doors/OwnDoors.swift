@@ -20,7 +20,7 @@ final class OwnDoors: HTTPDoor {
     }
 
     /// The questions that are under way: calls by the clock and for somebody who asks may cross.
-    private var questions: [Question] = []
+    @exclusivity(unchecked) private var questions: [Question] = []
     /// Frames that have come to the peer door of this process.
     var peerFrames: @EventLoop () -> Int = { 0 }
 
