@@ -4,8 +4,9 @@ import Lab
 import LabParts
 import Reactor
 import Testing
-import Tor
 import Wire
+
+@testable import Tor
 
 /// The built program's own connections through tor. Apple, Google and a push server are onion services here, so that no
 /// other way leads to them.
@@ -26,12 +27,6 @@ import Wire
                 try VirtualPort(443, to: world.google.endpoint),
                 try VirtualPort(80, to: server.endpoint),
             ], on: gateways.connection)
-        var circuits: Set<UInt32> = []
-        service.onEvent = { event in
-            guard case .circuit(let circuit) = event, circuit.isJoined else { return }
-            circuits.insert(circuit.id)
-        }
-
         _ = try world.directory.make("state")
         try network.seed(dataDirectory: try world.directory.make("state/tor"))
         let torrc = world.directory.path + "/torrc"
@@ -60,7 +55,8 @@ import Wire
         }
         #expect(world.apple.book.count == 1 && world.google.book.count == 1)
         // Both stand behind one address; without a login for each app tor would reach them by one circuit.
-        #expect(service.state.isPublished && circuits.count >= 2)
+        let circuits = try await gateways.connection.circuits()
+        #expect(service.state.isPublished && circuits.clients(of: key.address.serviceID) >= 2)
         // The doctor asks by the same way: there is no other one to these hosts.
         let asked = try await Task.detached {
             try run([program, "doctor", "--json", "--socks", "\(socks)", "--config", configuration])

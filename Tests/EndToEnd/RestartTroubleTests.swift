@@ -134,7 +134,7 @@ import Wire
         let script = """
             import os, socket, sys
             near, far = socket.socketpair()
-            if sys.argv[1] == 'half': far.send(b'650 CIRC 12 LAUN')
+            if sys.argv[1] == 'half': far.send(b'650 HS_DESC UPLO')
             far.close()
             if sys.argv[1] == 'listening':
                 near = socket.socket(socket.AF_UNIX)

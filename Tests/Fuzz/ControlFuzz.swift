@@ -11,26 +11,21 @@ func fuzzControl(_ input: [UInt8]) {
     let whole = replies(in: [input])
     precondition(whole == replies(in: input.map { [$0] }), "single bytes are read differently")
     precondition(whole == replies(in: pieces), "pieces are read differently")
-    var book = CircuitBook()
-    for message in whole.0 {
-        switch message {
-        case .reply(let reply): check(reply, &book)
-        case .circuit(let event): check(event, &book)
-        }
-    }
+    for reply in whole.0 { check(reply) }
     let text = String(decoding: input, as: UTF8.self)
     if let words = try? ReplyFields(text) { precondition(words.words.count <= input.count) }
     if let version = TorVersion(text) { precondition((3...4).contains(version.numbers.count)) }
 }
 
-private func replies(in pieces: [[UInt8]]) -> ([ControlMessage], ControlSyntaxError?) {
+private func replies(in pieces: [[UInt8]]) -> ([ControlReply], ControlSyntaxError?) {
     // Short limits are within the reach of short inputs.
     var decoder = ControlDecoder(lineLimit: 200, replyLimit: 600)
-    var found: [ControlMessage] = []
+    decoder.readsCircuits = pieces.first?.first.map { $0 % 2 == 0 } ?? false
+    var found: [ControlReply] = []
     for piece in pieces {
         decoder.append(piece.span.bytes)
         do throws(ControlSyntaxError) {
-            while let message = try decoder.next() { found.append(message) }
+            while let reply = try decoder.next() { found.append(reply) }
         } catch {
             return (found, error)
         }
@@ -39,23 +34,25 @@ private func replies(in pieces: [[UInt8]]) -> ([ControlMessage], ControlSyntaxEr
 }
 
 /// Whatever was read is bounded, and what is made of it is fit for a log.
-private func check(_ reply: ControlReply, _ book: inout CircuitBook) {
+private func check(_ reply: ControlReply) {
     precondition(!reply.lines.isEmpty && reply.lines.allSatisfy { (100...999).contains($0.code) })
     precondition(reply.lines.reduce(0) { $0 + $1.text.unicodeScalars.count } <= 600)
     precondition(ControlRefusal(reply).description.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F })
     _ = try? ProtocolInfo(reply)
     _ = reply["version"]
     _ = Bootstrap(phase: reply.lines[0].text)
+    check(reply.circuits)
     switch try? ControlEvent(reply) {
-    case .circuit(let event): check(event, &book)
     case .descriptor(let event): precondition(!event.serviceID.isEmpty)
     case .bootstrap(let bootstrap): precondition((0...100).contains(bootstrap.progress))
     default: break
     }
 }
 
-private func check(_ event: CircuitEvent, _ book: inout CircuitBook) {
-    _ = book.take(event, of: "a")
-    precondition(book.introductionPoints >= 0 && book.clients >= 0 && book.circuits >= 0)
-    precondition(event.isOpen || event.serviceID.isEmpty)
+private func check(_ book: CircuitBook) {
+    let (points, clients) = (book.introductionPoints(of: "a"), book.clients(of: "a"))
+    precondition(points + clients <= book.circuits)
+    let rendezvous = book.rendezvous { $0 == "a" }
+    precondition(clients <= rendezvous.count && points + rendezvous.count <= book.circuits)
+    precondition(book.clients { $0 == "a" }.isSubset(of: rendezvous))
 }

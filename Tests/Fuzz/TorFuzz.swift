@@ -9,38 +9,26 @@ func fuzzTor(_ input: [UInt8]) {
     var decoder = ControlDecoder()
     decoder.append(Array(input.dropFirst(8)).span.bytes)
     var figures = TorFigures()
-    var book = CircuitBook()
+    decoder.readsCircuits = true
     var clock = ClockView()
-    while let message = try? decoder.next() {
-        let event: ControlEvent
-        switch message {
-        case .circuit(let circuit): event = .circuit(circuit)
-        case .reply(let reply) where !reply.isEvent:
+    while let reply = try? decoder.next() {
+        figures.take(reply.circuits, of: "a")
+        guard reply.isEvent else {
             clock.note(consensusIn: reply)
             continue
-        case .reply(let reply):
-            guard let told = try? ControlEvent(reply) else { continue }
-            event = told
         }
+        guard let event = try? ControlEvent(reply) else { continue }
         figures.take(event, of: "a", at: UnixTime(milliseconds: offset), clockOffset: offset)
-        switch event {
-        case .circuit(let event):
-            _ = book.take(event, of: "a")
-            figures.take(book)
-        case .clockSkew(let seconds): clock.note(skew: seconds)
-        default: break
-        }
+        if case .clockSkew(let seconds) = event { clock.note(skew: seconds) }
     }
-    check(figures, book, at: offset)
+    check(figures, at: offset)
     check(clock)
 }
 
 /// Whoever shows it may add to it and subtract from it.
-private func check(_ figures: TorFigures, _ book: CircuitBook, at offset: Int64) {
+private func check(_ figures: TorFigures, at offset: Int64) {
     precondition(figures.introductionPoints >= 0 && figures.clientCircuits >= 0)
     precondition(figures.introductionPoints + figures.clientCircuits <= figures.circuits)
-    precondition(book.rendezvous.count <= book.circuits)
-    precondition(book.rendezvous.count { book.isClient($0) } <= book.clients)
     precondition(figures.uploadFailures.count <= 17)
     guard let skew = figures.clockSkew else { return }
     precondition(skew.seconds(at: offset).magnitude <= 1 << 40)

@@ -101,61 +101,6 @@ import Testing
         #expect(service.address == own.address)
     }
 
-    /// What tor tells of circuits wakes nobody while nothing else is awaited; a command's answer brings all before it.
-    @Test @EventLoop func linesOfCircuitsLieUntilSomethingIsAsked() async throws {
-        var near: Reactor.Stream?
-        let listener = try Listener(on: .host("127.0.0.1", port: 0)) { near = $0 }
-        let connection = try await ControlConnection(to: listener.endpoint)
-        connection.rest = .seconds(3600)
-        var heard: [ControlEvent] = []
-        connection.onEvent = { heard.append($0) }
-        try await EventLoop.until { near != nil }
-        let tor = try #require(near)
-        func say(_ circuit: Int) { tor.write(Array("650 CIRC \(circuit) CLOSED\r\n".utf8)) }
-
-        say(1)
-        try await EventLoop.until { heard.count == 1 }
-        say(2)
-        try await EventLoop.until { heard.count == 2 }
-
-        connection.mayRest = { true }
-        say(3)
-        try await EventLoop.until { heard.count == 3 }
-        say(4)
-        try await turns(behind: tor)
-        #expect(heard.count == 3)
-        // The rest ends with a command, whose answer is behind what lay there.
-        let answers = Answerer(on: tor)
-        #expect(try await connection.send(.getInfo(["version"]))["version"] == "0")
-        #expect(heard.count == 4 && answers.count == 1)
-
-        connection.mayRest = { false }
-        say(5)
-        try await EventLoop.until { heard.count == 5 }
-        say(6)
-        try await EventLoop.until { heard.count == 6 }
-
-        // The end is heard also in a rest, with what was told before.
-        connection.mayRest = { true }
-        say(7)
-        try await EventLoop.until { heard.count == 7 }
-        say(8)
-        tor.closeWhenFlushed()
-        try await EventLoop.until { connection.end != nil }
-        #expect(connection.end == .closed && heard.count == 8)
-    }
-
-    /// Until the loop has looked for what came after all that was written to that stream.
-    @EventLoop private func turns(behind stream: Reactor.Stream) async throws {
-        let (one, other) = try Reactor.Stream.pair()
-        let answerer = Answerer(on: other)
-        try await EventLoop.until { stream.unsentBytes == 0 }
-        for count in 1...3 {
-            one.write([0])
-            try await EventLoop.until { answerer.count == count }
-        }
-    }
-
     @Test @EventLoop func theEndOfTorIsHeardAtOnce() async throws {
         let tor = try LoneTor()
         let connection = try await tor.connect()
@@ -222,20 +167,4 @@ extension Result where Failure == ControlError, Success: Sendable {
     @EventLoop init(_ body: () async throws(ControlError) -> Success) async {
         do { self = .success(try await body()) } catch { self = .failure(error) }
     }
-}
-
-/// A control port that answers each command with one version.
-@EventLoop
-private final class Answerer: StreamHandler {
-    private(set) var count = 0
-
-    init(on stream: Reactor.Stream) { stream.handler = self }
-
-    /// The stream holds it weakly.
-    func stream(_ stream: Reactor.Stream, received bytes: RawSpan) {
-        count += 1
-        stream.write(Array("250-version=0\r\n250 OK\r\n".utf8))
-    }
-
-    func stream(_ stream: Reactor.Stream, ended end: StreamEnd) {}
 }

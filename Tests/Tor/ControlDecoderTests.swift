@@ -148,9 +148,7 @@ extension ControlDecoder {
     mutating func messages(from bytes: [UInt8]) throws -> [ControlReply] {
         append(bytes.span.bytes)
         var found: [ControlReply] = []
-        while let message = try next() {
-            if case .reply(let reply) = message { found.append(reply) }
-        }
+        while let reply = try next() { found.append(reply) }
         return found
     }
 }

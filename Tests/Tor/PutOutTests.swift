@@ -27,9 +27,8 @@ import Testing
         change(&settings)
         let presence = OnionPresence(settings, log: log.logger)
         try await presence.start([VirtualPort(9999, to: .host("127.0.0.1", port: 9))])
-        tor.events = ["CIRC " + tor.client(7)]
-        try await EventLoop.until { presence.figures.clientCircuits == 1 }
         tor.circuits = [tor.client(7)]
+        try await EventLoop.until { presence.figures.clientCircuits == 1 }
         return (presence, tor)
     }
 
@@ -82,11 +81,23 @@ import Testing
         try await settle(presence, publications: 2)
         if !isDuring {
             #expect(!tor.hasClosed(7))
-            #expect(presence.figures.clientCircuits == 1)
+            try await EventLoop.until { presence.figures.clientCircuits == 1 }
             presence.use(clients: [alice])
             try await settle(presence, publications: 3)
         }
         #expect(tor.hasClosed(7))
+        await presence.stop()
+    }
+
+    /// What it tells of them is over a megabyte: more than any other answer may have.
+    @Test func aTorWithManyCircuitsIsUsed() async throws {
+        let (presence, tor) = try await open()
+        tor.circuits = (1...10_000).map { tor.client($0) }
+        try await EventLoop.until { presence.figures.clientCircuits == 10_000 }
+        presence.use(clients: [alice])
+        try await settle(presence, publications: 2)
+        #expect(tor.hasClosed(10_000))
+        #expect(presence.figures.losses == [:])
         await presence.stop()
     }
 

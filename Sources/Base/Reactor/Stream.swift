@@ -18,8 +18,6 @@ package final class Stream {
     private var readEvent: LoopEvent!
     /// The event of writing, made at the first write that the kernel didn't take whole.
     private var writeEvent: LoopEvent?
-    /// The event of the peer's end while reading rests, made at the first rest.
-    private var endEvent: LoopEvent?
     @exclusivity(unchecked) private var isReading = true
     @exclusivity(unchecked) private var closesWhenFlushed = false
     @exclusivity(unchecked) private var isDirty = false
@@ -87,7 +85,6 @@ package final class Stream {
     isolated deinit {
         readEvent = nil
         writeEvent = nil
-        endEvent = nil
     }
 
     /// Bytes written that the kernel has not taken yet.
@@ -103,23 +100,9 @@ package final class Stream {
         isReading = false
     }
 
-    /// Stops reading for longer: nothing that comes meanwhile wakes anybody but the peer's end, with which reading goes on.
-    package func restReading() {
-        guard isReading, isOpen else { return }
-        isReading = false
-        readEvent.remove()
-        if endEvent == nil {
-            endEvent = LoopEvent(descriptor: descriptor.number, events: EV_CLOSED) { [unowned self] _ in
-                resumeReading()
-            }
-        }
-        endEvent?.add()
-    }
-
     package func resumeReading() {
         guard !isReading, isOpen else { return }
         isReading = true
-        endEvent?.remove()
         readEvent.add(milliseconds: idleMilliseconds)
     }
 
@@ -281,7 +264,6 @@ package final class Stream {
         handler = nil
         readEvent.remove()
         writeEvent?.remove()
-        endEvent?.remove()
         return copy
     }
 
@@ -292,7 +274,6 @@ package final class Stream {
         handler = nil
         readEvent.remove()
         writeEvent?.remove()
-        endEvent?.remove()
         output = []
         sentCount = 0
         shutdown(descriptor.number, CInt(SHUT_RDWR))

@@ -32,6 +32,11 @@ final class Heartbeat {
         if !isStopped { timer.start(after: settings.heartbeat) }
     }
 
+    /// Asks at once.
+    func beatNow() {
+        if !isStopped { timer.start(after: .zero) }
+    }
+
     func stop() {
         isStopped = true
         timer.stop()
@@ -43,6 +48,11 @@ final class Heartbeat {
             guard let connection = connection() else { return start() }
             var pulse = try await connection.ask(
                 TorPulse.question, within: settings.heartbeatDeadline, TorPulse.init)
+            do throws(ControlError) {
+                pulse.circuits = try await connection.circuits(within: settings.heartbeatDeadline)
+            } catch {
+                guard case .refused = error else { throw error }
+            }
             var clock = ClockView()
             try await clock.ask(connection, within: settings.heartbeatDeadline)
             pulse.consensusFrom = clock.validFrom

@@ -25,24 +25,17 @@ extension OnionPresence {
     func shutOut(on link: TorLink) async throws(ControlError) {
         watch.selfDial.pause()
         try await service?.withdraw()
-        // After an answer, all events about circuits that clients are about to come by have been read.
-        try await link.connection.send(.getInfo(["version"]))
-        let rendezvous = circuits.rendezvous
+        let rendezvous = try await rendezvous(on: link, of: form)
         presenceLog.shutsOut(circuits: rendezvous.count)
         for circuit in rendezvous { Task { await service?.closeCircuit(circuit) } }
     }
 
-    /// Meets the clients of a tor that outlives us: takes their circuits into the book. A service of tor's configuration is removed first, and all of its clients are put out: of none do we
-    /// know what it did. Otherwise they are put out where some may come no more.
+    /// Meets the clients of a tor that outlives us. A service of tor's configuration is removed first, and all of its clients are
+    /// put out: of none do we know what it did. Otherwise they are put out where some may come no more.
     func meetFormerClients(on link: TorLink, of form: OnionForm) async throws(ControlError) {
         if form.directory != nil { try await link.connection.send(.resetServices) }
-        do {
-            try await bookCircuits(of: link, form)
-        } catch .refused where form.directory == nil {
-            // A filter before tor's control port may let this question through to nobody.
-        }
         guard form.directory != nil || lastForm?.letsIn(moreThan: form) ?? false else { return }
-        for circuit in circuits.rendezvous {
+        for circuit in try await rendezvous(on: link, of: form) {
             do {
                 try await link.connection.send(.closeCircuit(circuit))
             } catch .refused {
@@ -51,34 +44,38 @@ extension OnionPresence {
         }
     }
 
-    /// Takes tor's circuits into the book, as if they had come by this connection.
-    func bookCircuits(of link: TorLink, _ form: OnionForm) async throws(ControlError) {
-        // From now on each end of a circuit is heard of.
-        link.connection.onEvent = { [weak self] event in
-            if case .circuit(let circuit) = event { self?.note(circuit, of: form) }
-        }
-        try await link.connection.send(.setEvents(ControlEvent.useful))
-        let key = "circuit-status"
-        let lines = try await link.connection.send(.getInfo([key]))[key] ?? ""
-        for line in lines.split(separator: "\n") {
-            // Read as the event of that circuit would be.
-            let event = Array("CIRC \(line)".utf8)
-            if let circuit = CircuitEvent(event.span) { note(circuit, of: form) }
+    /// Returns the circuits of all clients of the service and its neighbours, also of those that are about to come. None, if a
+    /// filter before tor's control port lets this question through to nobody.
+    private func rendezvous(on link: TorLink, of form: OnionForm) async throws(ControlError) -> [UInt32] {
+        do {
+            return try await link.connection.circuits().rendezvous { isOurs($0, in: form) }
+        } catch .refused {
+            return []
         }
     }
 
-    private func note(_ circuit: CircuitEvent, of form: OnionForm) {
-        _ = circuits.take(circuit, of: address?.serviceID, isNeighbour: form.hasNeighbour)
+    private func isOurs(_ serviceID: String, in form: OnionForm) -> Bool {
+        serviceID == address?.serviceID || form.hasNeighbour(serviceID)
     }
 
     /// Closes a client's circuit with all its streams, and no other of tor's circuits, whatever number is
     /// given.
     package func closeCircuit(_ circuit: UInt32) {
+        guard unwanted == nil else {
+            unwanted?.insert(circuit)
+            return
+        }
+        unwanted = [circuit]
         Task {
-            // After an answer, all events about it have been read.
-            if !circuits.isClient(circuit) { _ = try? await link?.connection.send(.getInfo(["version"])) }
-            guard circuits.isClient(circuit) else { return }
-            await service?.closeCircuit(circuit)
+            // All that came up while tor answered have the next answer together.
+            while let those = unwanted, !those.isEmpty, let link {
+                unwanted = []
+                guard let circuits = try? await link.connection.circuits() else { break }
+                for circuit in circuits.clients(of: { isOurs($0, in: form) }).intersection(those) {
+                    await service?.closeCircuit(circuit)
+                }
+            }
+            unwanted = nil
         }
     }
 }

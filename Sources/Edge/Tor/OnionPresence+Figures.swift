@@ -5,13 +5,15 @@ extension OnionPresence {
     func take(_ pulse: TorPulse) {
         counted.take(pulse)
         counted.lastAnswer = EventLoop.awake
-        if pulse.hasCircuit, circuits.introductionPoints > 0 { counted.lastSign = EventLoop.awake }
+        circuits = pulse.circuits
+        if pulse.hasCircuit, circuits.introductionPoints(of: address?.serviceID) > 0 {
+            counted.lastSign = EventLoop.awake
+        }
     }
 
-    func take(_ circuit: CircuitEvent) {
-        guard circuits.take(circuit, of: address?.serviceID, isNeighbour: form.hasNeighbour),
-            !watch.selfDial.isCalling(at: .now)
-        else { return }
+    /// Notes that somebody has connected to the service.
+    package func clientCame() {
+        guard !watch.selfDial.isCalling(at: .now) else { return }
         counted.lastClient = EventLoop.unixTime
         counted.lastClientInstant = EventLoop.now
     }

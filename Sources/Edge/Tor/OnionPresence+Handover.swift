@@ -73,7 +73,6 @@ extension OnionPresence {
         do {
             let socks = try await socks(of: link)
             attachment?.socks = socks
-            try await bookCircuits(of: link, form)
             let bootstrap = try await OnionService.listen(on: connection)
             let service = OnionService(
                 plan.key, plan.ports, form, own, connection,

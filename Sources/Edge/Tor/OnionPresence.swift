@@ -21,7 +21,7 @@ package final class OnionPresence {
     package var figures: TorFigures {
         var figures = counted
         figures.isConnected = attachment != nil
-        figures.take(circuits)
+        figures.take(circuits, of: address?.serviceID)
         figures.selfDial = watch.selfDial.figures
         return figures
     }
@@ -50,6 +50,8 @@ package final class OnionPresence {
     var counted = TorFigures()
     var repeated = RepeatedLines()
     var circuits = CircuitBook()
+    /// Circuits that are to be closed, once tor says that they are clients'; `nil`: it is not being asked.
+    var unwanted: Set<UInt32>?
     /// The time at which tor was last made to forget the own descriptor; `nil`: it never was.
     var forgotAt: ContinuousClock.Instant?
     /// The part of the attachment that the service manager's store keeps; `nil`: none.
@@ -332,8 +334,6 @@ package final class OnionPresence {
     }
 
     private func take(_ event: ControlEvent) {
-        // There are many of them, and they are for the book alone.
-        if case .circuit(let circuit) = event { return take(circuit) }
         let now = EventLoop.unixTime
         counted.take(event, of: address?.serviceID, at: now, clockOffset: EventLoop.wallClockOffset)
         presenceLog.write(event, isOurs: settings.source.isOurs)
@@ -342,8 +342,8 @@ package final class OnionPresence {
         case .descriptor(let event) where event.action == .upload: attachment?.uploadBegins(at: .now)
         case .reloaded:
             if let service, !service.has(form) { lose(.form) }
-        case .bootstrap, .circuit, .circuitEstablished, .circuitNotEstablished, .descriptor,
-            .networkLiveness, .clockSkew, .log, .unused:
+        case .bootstrap, .circuitEstablished, .circuitNotEstablished, .descriptor, .networkLiveness,
+            .clockSkew, .log, .unused:
             break
         }
     }

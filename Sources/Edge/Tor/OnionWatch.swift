@@ -75,6 +75,7 @@ final class OnionWatch {
             progressDeadline.start(after: settings.uploadTime)
         case .published:
             progressDeadline.stop()
+            heartbeat.beatNow()
             if !selfDial.isAble { onWell() }
             selfDial.begin()
         case .connecting:
@@ -89,7 +90,7 @@ final class OnionWatch {
     func take(_ event: ControlEvent) {
         switch event {
         case .circuitNotEstablished, .networkLiveness: selfDial.callSoon()
-        case .bootstrap, .circuitEstablished, .descriptor, .circuit, .clockSkew, .reloaded, .log, .unused:
+        case .bootstrap, .circuitEstablished, .descriptor, .clockSkew, .reloaded, .log, .unused:
             break
         }
     }

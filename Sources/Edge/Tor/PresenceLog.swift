@@ -30,7 +30,7 @@ struct PresenceLog {
             // A tor of our own writes the same lines to its own log.
             if !isOurs { log.debug("tor.log", metadata: ["line": "\(TorLogLine.withoutAddresses(words))"]) }
         case .reloaded: log.notice("tor.reloaded")
-        case .bootstrap, .circuitEstablished, .circuitNotEstablished, .circuit, .descriptor, .unused:
+        case .bootstrap, .circuitEstablished, .circuitNotEstablished, .descriptor, .unused:
             break
         }
     }

@@ -47,7 +47,6 @@ extension OnionPresence {
     func attach(_ link: TorLink) {
         attachment = TorAttachment(link)
         link.connection.onEnd = { [weak self] error in self?.lose(.connection(error)) }
-        link.connection.mayRest = { [weak self] in self?.knowsAllButCircuits(at: .now) ?? false }
     }
 
     func socks(of link: TorLink) async throws(ControlError) -> Endpoint? {

@@ -59,6 +59,7 @@ final class NodeDoors {
             closedCircuits.add(1, at: EventLoop.now)
             presence.closeCircuit(circuit)
         }
+        circuits.onArrival = { [unowned presence] in presence.clientCame() }
     }
 
     func circuitsClosed(at now: MonotonicTime) -> Int { Int(closedCircuits.sum(at: now)) }

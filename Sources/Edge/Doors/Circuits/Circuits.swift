@@ -83,6 +83,8 @@ package final class Circuits {
     package internal(set) var counters = Counters()
     /// Called when a circuit has misbehaved: tor is to close it, and with it all its streams.
     package var onMisbehaviour: (@EventLoop (_ circuit: UInt32) -> Void)?
+    /// Called with each connection that is let in.
+    package var onArrival: (@EventLoop () -> Void)?
 
     package let settings: Settings
     /// The share that strangers have together; `nil`: there is none.
@@ -115,6 +117,7 @@ package final class Circuits {
             circuit.strike()
             return nil
         }
+        onArrival?()
         return circuit
     }
 

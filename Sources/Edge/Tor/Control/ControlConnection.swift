@@ -13,9 +13,6 @@ package final class ControlConnection {
     package var onEvent: (@EventLoop (ControlEvent) -> Void)?
     /// Called when the connection is over, by no act of ours: once, never after ``close()``.
     package var onEnd: (@EventLoop (ControlError) -> Void)?
-    /// Whether what tor tells of circuits may lie for as long as ``rest``. A client's circuit brings eight lines, one
-    /// after the other, and to be woken for each of them costs more than all else that its connection does here.
-    var mayRest: (@EventLoop () -> Bool)?
     /// The reason why the connection is over; `nil` while it lasts.
     package private(set) var end: ControlError?
 
@@ -23,11 +20,10 @@ package final class ControlConnection {
     private var decoder = ControlDecoder()
     private var pending: [Pending] = []
     private let deadline = Timer()
-    private let endOfRest = Timer()
-    var rest = Duration.seconds(1)
 
     private struct Pending {
         let command: String
+        let isOfCircuits: Bool
         let deadline: ContinuousClock.Instant
         let continuation: UnsafeContinuation<Result<ControlReply, ControlError>, Never>
     }
@@ -60,7 +56,6 @@ package final class ControlConnection {
         deadline.action = { [unowned self] in
             if let first = pending.first { end(.timedOut(command: first.command)) }
         }
-        endOfRest.action = { [unowned self] in stream.resumeReading() }
         stream.handler = self
     }
 
@@ -71,14 +66,27 @@ package final class ControlConnection {
     package func send(
         _ command: ControlCommand, within limit: Duration = .seconds(10)
     ) async throws(ControlError) -> ControlReply {
+        try await send(command, within: limit, isOfCircuits: false)
+    }
+
+    /// Asks tor for its circuits.
+    func circuits(within limit: Duration = .seconds(10)) async throws(ControlError) -> CircuitBook {
+        try await send(.getInfo(["circuit-status"]), within: limit, isOfCircuits: true).circuits
+    }
+
+    private func send(
+        _ command: ControlCommand, within limit: Duration, isOfCircuits: Bool
+    ) async throws(ControlError) -> ControlReply {
         let result = await withUnsafeContinuation { continuation in
             if let end {
                 continuation.resume(returning: Result<ControlReply, ControlError>.failure(end))
                 return
             }
-            pending.append(Pending(command: command.name, deadline: .now + limit, continuation: continuation))
+            pending.append(
+                Pending(
+                    command: command.name, isOfCircuits: isOfCircuits, deadline: .now + limit,
+                    continuation: continuation))
             stream.write(command.bytes)
-            readOn()
             if pending.count == 1 { deadline.start(after: limit) }
         }
         let reply = try result.get()
@@ -93,12 +101,6 @@ package final class ControlConnection {
     ) async throws(ControlError) -> Value {
         let reply = try await send(command, within: limit)
         do { return try read(reply) } catch { throw .notUnderstood(error) }
-    }
-
-    /// Reads on: no answer of tor's lies unread while something waits for it, nor what it said before.
-    func readOn() {
-        endOfRest.stop()
-        stream.resumeReading()
     }
 
     /// Closes the connection; commands that wait fail with ``ControlError/closed``.
@@ -126,8 +128,7 @@ package final class ControlConnection {
         }
         end = .closed
         deadline.stop()
-        endOfRest.stop()
-        (onEvent, mayRest) = (nil, nil)
+        onEvent = nil
         return descriptor
     }
 
@@ -149,9 +150,7 @@ package final class ControlConnection {
         end = error
         stream.close()
         deadline.stop()
-        endOfRest.stop()
         onEvent = nil
-        mayRest = nil
         let waiting = pending
         pending = []
         for command in waiting { command.continuation.resume(returning: .failure(error)) }
@@ -164,22 +163,15 @@ package final class ControlConnection {
 extension ControlConnection: StreamHandler {
     package func stream(_ stream: Stream, received bytes: RawSpan) {
         decoder.append(bytes)
-        var isOfCircuits = true
         do {
-            while end == nil, let message = try decoder.next() {
-                switch message {
-                case .reply(let reply):
-                    isOfCircuits = false
-                    take(reply)
-                case .circuit(let event): onEvent?(.circuit(event))
-                }
+            decoder.readsCircuits = pending.first?.isOfCircuits ?? false
+            while end == nil, let reply = try decoder.next() {
+                take(reply)
+                decoder.readsCircuits = pending.first?.isOfCircuits ?? false
             }
         } catch {
-            return end(.notUnderstood(error))
+            end(.notUnderstood(error))
         }
-        guard isOfCircuits, pending.isEmpty, end == nil, mayRest?() ?? false else { return }
-        stream.restReading()
-        endOfRest.start(after: rest)
     }
 
     package func stream(_ stream: Stream, ended end: StreamEnd) {

@@ -22,6 +22,12 @@ package struct ControlDecoder {
     private var data: [UInt8]?
     private var replySize = 0
     private var failure: ControlSyntaxError?
+    /// Whether the data of the next reply are tor's circuits: these are read one by one, since there may be more of them than
+    /// a reply has room for.
+    var readsCircuits = false
+    private var circuits = CircuitBook()
+    /// The most circuits of a reply.
+    static let mostCircuits = 100_000
     /// The end of the first line that is looked at. What comes before that line is passed over. `nil`: nothing is.
     private var endOfFirstLine: [UInt8]?
 
@@ -51,7 +57,7 @@ package struct ControlDecoder {
     /// Returns the next whole message, or `nil` until ``append(_:)`` has brought the rest.
     ///
     /// - Throws: ``ControlSyntaxError``, and the same one again on every later call.
-    package mutating func next() throws(ControlSyntaxError) -> ControlMessage? {
+    package mutating func next() throws(ControlSyntaxError) -> ControlReply? {
         if let failure { throw failure }
         do {
             while let line = try nextLine() {
@@ -59,7 +65,7 @@ package struct ControlDecoder {
                     guard line.suffix(end.count).elementsEqual(end) else { continue }
                     endOfFirstLine = nil
                 }
-                if let message = try take(line) { return message }
+                if let reply = try take(line) { return reply }
             }
             return nil
         } catch {
@@ -93,7 +99,12 @@ package struct ControlDecoder {
     }
 
     /// Adds a line; returns the message when that line ends it.
-    private mutating func take(_ line: ArraySlice<UInt8>) throws(ControlSyntaxError) -> ControlMessage? {
+    private mutating func take(_ line: ArraySlice<UInt8>) throws(ControlSyntaxError) -> ControlReply? {
+        if data != nil, readsCircuits, line.first != UInt8(ascii: ".") {
+            guard circuits.circuits < Self.mostCircuits else { throw .replyTooLong(limit: replyLimit) }
+            circuits.take(line.span)
+            return nil
+        }
         replySize += line.count + Self.costPerLine
         guard replySize <= replyLimit else { throw .replyTooLong(limit: replyLimit) }
         if data != nil {
@@ -101,23 +112,25 @@ package struct ControlDecoder {
             return nil
         }
         guard line.count >= 4, let code = Self.code(line.prefix(3)) else { throw .notAReplyLine }
-        if lines.isEmpty, line.span.isCircuitLine {
-            replySize = 0
-            return CircuitEvent(line.span.extracting(droppingFirst: 4)).map { .circuit($0) }
-        }
         if let first = lines.first, (first.code == 650) != (code == 650) { throw .eventInsideReply }
         lines.append(.init(code: code, text: String(decoding: line.dropFirst(4), as: UTF8.self)))
         switch line[line.startIndex + 3] {
         case UInt8(ascii: "-"):
+            // One alone has no line of its own.
+            let key = Array("circuit-status=".utf8)
+            if readsCircuits, line.dropFirst(4).starts(with: key) {
+                let rest = line.dropFirst(4 + key.count)
+                circuits.take(rest.span)
+            }
             return nil
         case UInt8(ascii: "+"):
             data = []
             return nil
         case UInt8(ascii: " "):
-            let reply = ControlReply(lines)
-            lines = []
+            let reply = ControlReply(lines, circuits)
+            (lines, circuits) = ([], CircuitBook())
             replySize = 0
-            return .reply(reply)
+            return reply
         default:
             throw .notAReplyLine
         }
@@ -141,12 +154,5 @@ package struct ControlDecoder {
             code = code * 10 + UInt16(digit - UInt8(ascii: "0"))
         }
         return code >= 100 ? code : nil
-    }
-}
-
-extension Span<UInt8> {
-    /// Whether the line is the only one of an event that tells of a circuit.
-    fileprivate var isCircuitLine: Bool {
-        starts(with: "650 CIRC ") || starts(with: "650 CIRC_MINOR ")
     }
 }

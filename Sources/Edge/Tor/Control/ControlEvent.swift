@@ -9,7 +9,6 @@ package enum ControlEvent: Equatable, Sendable {
     case descriptor(DescriptorEvent)
     /// Tor has read its configuration anew: what was set on a control connection is gone.
     case reloaded
-    case circuit(CircuitEvent)
     /// A line of tor's log: its severity (`WARN`, `ERR`, …) and words, which may hold addresses.
     case log(severity: String, words: String)
     /// The name of an event that SETEVENTS asks for, and that is of no use here.
@@ -17,9 +16,7 @@ package enum ControlEvent: Equatable, Sendable {
 
     /// The events that this type can tell apart.
     package static let useful = [
-        "STATUS_CLIENT", "STATUS_GENERAL", "HS_DESC", "CIRC", "CIRC_MINOR", "NETWORK_LIVENESS", "SIGNAL",
-        "WARN",
-        "ERR",
+        "STATUS_CLIENT", "STATUS_GENERAL", "HS_DESC", "NETWORK_LIVENESS", "SIGNAL", "WARN", "ERR",
     ]
 
     /// Reads an event.
@@ -33,9 +30,6 @@ package enum ControlEvent: Equatable, Sendable {
             self = try Self.status(ReplyFields(text), kind: name)
         case "HS_DESC":
             self = .descriptor(try DescriptorEvent(ReplyFields(text)))
-        case "CIRC", "CIRC_MINOR":
-            let line = Array(text.utf8)
-            self = CircuitEvent(line.span).map { .circuit($0) } ?? .unused(name)
         case "SIGNAL" where text == "SIGNAL RELOAD":
             self = .reloaded
         case "NETWORK_LIVENESS":

@@ -19,10 +19,15 @@ package struct ControlReply: Equatable, Sendable {
 
     /// Never empty. The last one decides whether the command was done.
     package let lines: [Line]
+    /// The circuits that it tells of, where they were asked for as such.
+    let circuits: CircuitBook
 
-    package init(_ lines: [Line]) {
+    package init(_ lines: [Line]) { self.init(lines, CircuitBook()) }
+
+    init(_ lines: [Line], _ circuits: CircuitBook) {
         precondition(!lines.isEmpty, "a reply has at least one line")
         self.lines = lines
+        self.circuits = circuits
     }
 
     package var code: UInt16 { lines[lines.count - 1].code }
@@ -38,14 +43,6 @@ package struct ControlReply: Equatable, Sendable {
         }
         return nil
     }
-}
-
-/// A message of tor's control port, as the decoder hands it on.
-package enum ControlMessage: Equatable, Sendable {
-    /// An answer, or an event of another kind.
-    case reply(ControlReply)
-    /// A CIRC or CIRC_MINOR in one line, of which no text was made. An event that says nothing is left out.
-    case circuit(CircuitEvent)
 }
 
 /// A fault of tor's syntax: the stream of replies can't be followed any more, so close the connection.

@@ -198,11 +198,6 @@ package final class OnionService {
     func has(_ form: OnionForm) -> Bool { !isForgotten && self.form == form }
 
     private func take(_ event: ControlEvent) {
-        // There are many of them, and they say nothing of what is published.
-        if case .circuit = event {
-            onEvent?(event)
-            return
-        }
         if event == .reloaded, form.directory != nil { isForgotten = true }
         change { $0.take(event, at: EventLoop.unixMilliseconds) }
         for index in neighbours.indices {

@@ -39,7 +39,7 @@ package struct Publication: Equatable, Sendable {
             self.bootstrap = bootstrap
         case .descriptor(let event) where event.serviceID == serviceID:
             take(event.action, at: now)
-        case .descriptor, .circuit, .circuitEstablished, .circuitNotEstablished, .networkLiveness, .clockSkew,
+        case .descriptor, .circuitEstablished, .circuitNotEstablished, .networkLiveness, .clockSkew,
             .reloaded, .log, .unused:
             break
         }

@@ -9,18 +9,11 @@ extension OnionPresence {
         await watch.selfDial.test()
     }
 
-    /// Whether tor has nothing to say soon that changes anything: the service is known, and no client has to be recognized
-    /// as the node itself.
-    func knowsAllButCircuits(at now: ContinuousClock.Instant) -> Bool {
-        state.isPublished && !watch.selfDial.isCalling(at: now)
-    }
-
     /// Returns how the own address is called now; `nil`: not at all, since tor takes no SOCKS connections.
     ///
     /// - Throws: Where the connection to tor has ended. That tells itself, and says nothing of the address or of SOCKS.
     func selfDialRoute(at now: ContinuousClock.Instant) async throws(ControlError) -> SelfDialRoute? {
         guard let link, let address else { throw .closed }
-        link.connection.readOn()
         // The system's tor has other users.
         let isAfresh =
             settings.source.isOurs && (forgotAt.map { now - $0 > SelfDial.leastForgetting } ?? true)

@@ -1,57 +1,46 @@
-/// The circuits of one tor that stand, as far as events tell since the control connection began. A tor that others run
-/// tells those that stood before it.
-///
-/// Bounded by tor, which tells the end of every circuit.
+import Encodings
+
+/// The circuits of one tor at a moment, as it has told them: nothing is asked of it between two such moments, so that a circuit
+/// of somebody else's costs nothing.
 struct CircuitBook: Equatable, Sendable {
-    /// The use of a circuit.
+    /// The use of a circuit of an onion service.
     enum Use: Equatable, Sendable {
         case introductionPoint
         /// Rendezvous that waits for its client.
         case coming
         /// Rendezvous that is joined with its client's circuit.
         case client
-        /// Rendezvous of another onion service of this tor, joined or waiting for its client.
-        case neighbours
-        case other
     }
 
-    private(set) var introductionPoints = 0
-    private(set) var clients = 0
-    private var uses: [UInt32: Use] = [:]
+    /// All circuits.
+    private(set) var circuits = 0
+    private var ones: [CircuitLine] = []
 
-    var circuits: Int { uses.count }
-
-    /// Whether a client talks by this circuit to the service or to a neighbour.
-    func isClient(_ circuit: UInt32) -> Bool { uses[circuit] == .client || uses[circuit] == .neighbours }
-
-    /// The circuits of all clients, also of those that are about to come.
-    var rendezvous: [UInt32] {
-        uses.compactMap { id, use in
-            use == .client || use == .coming || use == .neighbours ? id : nil
-        }
+    /// Takes one more line of `GETINFO circuit-status`.
+    mutating func take(_ line: Span<UInt8>) {
+        guard !line.isEmpty else { return }
+        circuits += 1
+        guard var one = CircuitLine(line) else { return }
+        // One text for all of a service.
+        if let last = ones.last?.serviceID, last == one.serviceID { one.serviceID = last }
+        ones.append(one)
     }
 
-    /// Takes an event; returns whether a client of the service came by a new circuit.
-    mutating func take(
-        _ event: CircuitEvent, of serviceID: String?,
-        isNeighbour: (_ serviceID: String) -> Bool = { _ in false }
-    ) -> Bool {
-        guard event.isOpen else {
-            count(uses.removeValue(forKey: event.id), by: -1)
-            return false
-        }
-        let use = event.use(for: serviceID, isNeighbour: isNeighbour)
-        let before = uses.updateValue(use, forKey: event.id)
-        count(before, by: -1)
-        count(use, by: 1)
-        return use == .client && before != .client
+    func introductionPoints(of serviceID: String?) -> Int {
+        ones.count { $0.use == .introductionPoint && $0.serviceID == serviceID }
     }
 
-    private mutating func count(_ use: Use?, by number: Int) {
-        switch use {
-        case .introductionPoint: introductionPoints += number
-        case .client: clients += number
-        case .coming, .neighbours, .other, nil: break
-        }
+    func clients(of serviceID: String?) -> Int {
+        ones.count { $0.use == .client && $0.serviceID == serviceID }
+    }
+
+    /// Returns the circuits by which a client talks to one of these services.
+    func clients(of isOurs: (_ serviceID: String) -> Bool) -> Set<UInt32> {
+        Set<UInt32>(ones.filter { $0.use == .client && isOurs($0.serviceID) }.map(\.id))
+    }
+
+    /// Returns the circuits of all clients of these services, also of those that are about to come.
+    func rendezvous(of isOurs: (_ serviceID: String) -> Bool) -> [UInt32] {
+        ones.filter { $0.use != .introductionPoint && isOurs($0.serviceID) }.map(\.id)
     }
 }

@@ -24,14 +24,14 @@ package struct TorFigures: Equatable, Sendable {
     /// since 1970.
     package var consensusFrom: Int64?
 
-    // What is known of circuits is up to a second old: see ``ControlConnection/mayRest``.
+    // Of circuits that is known which tor answered last.
     /// Introduction points of the service that stand now; usual are 3 for each of the two descriptors.
     package var introductionPoints = 0
     /// Circuits on which clients talk to the service now.
     package var clientCircuits = 0
-    /// All circuits of this tor that stand, as far as it has told.
+    /// All circuits of this tor.
     package var circuits = 0
-    /// The time at which a client other than the node itself last came by a new circuit.
+    /// The time at which a client other than the node itself last connected.
     package var lastClient: UnixTime?
     /// The time of ``lastClient``, by the clock that nobody sets.
     var lastClientInstant: MonotonicTime?
@@ -70,13 +70,13 @@ package struct TorFigures: Equatable, Sendable {
         case .circuitNotEstablished: hasCircuit = false
         case .clockSkew(let seconds): clockSkew = ClockSkew(reported: seconds, offset: clockOffset)
         case .descriptor(let event) where event.serviceID == serviceID: take(event.action, at: now)
-        case .descriptor, .circuit, .reloaded, .log, .unused: break
+        case .descriptor, .reloaded, .log, .unused: break
         }
     }
 
-    mutating func take(_ circuits: CircuitBook) {
-        introductionPoints = circuits.introductionPoints
-        clientCircuits = circuits.clients
+    mutating func take(_ circuits: CircuitBook, of serviceID: String?) {
+        introductionPoints = circuits.introductionPoints(of: serviceID)
+        clientCircuits = circuits.clients(of: serviceID)
         self.circuits = circuits.circuits
     }
 

@@ -4,6 +4,8 @@ struct TorPulse: Equatable, Sendable {
     var bootstrap: Bootstrap
     var hasCircuit: Bool
     var isNetworkLive: Bool
+    /// Tor's circuits; none where a filter before its control port lets this question through to nobody.
+    var circuits = CircuitBook()
     /// The beginning of tor's consensus; see ``ClockView/validFrom``.
     var consensusFrom: Int64?
 

@@ -1,76 +1,37 @@
 import Encodings
 
-/// CIRC and CIRC_MINOR: a circuit stands, has another purpose or state, or has ended.
-package struct CircuitEvent: Equatable, Sendable {
+/// A circuit of an onion service, as a line of `GETINFO circuit-status` tells it.
+struct CircuitLine: Equatable, Sendable {
     /// Tor's number for the circuit.
-    package var id: UInt32
-    package var isOpen: Bool
-    /// The use of the circuit, if it belongs to the service that is asked about: see ``use(for:)``.
+    var id: UInt32
+    /// The use of the circuit by its service; no circuit for another purpose is a value.
     var use: CircuitBook.Use
-    /// The onion service that the circuit belongs to; empty where `use` is ``CircuitBook/Use/other``.
-    package var serviceID: String
-    /// Whether a client is at the other end of the circuit.
-    package var isJoined: Bool { use == .client }
+    /// The onion service that the circuit belongs to.
+    var serviceID: String
 
-    /// Reads a line's text: the event's name, the circuit's number, its status, its path and words with a
-    /// key.
+    /// Reads a line: the circuit's number, its status, its path and words with a key.
     ///
-    /// A client causes a dozen such lines, most of some hundred bytes, and most of no interest. So they are read as bytes,
-    /// and no text is made before it is known to be needed.
+    /// There are as many lines as circuits, each of some hundred bytes, and most of no interest. So they are read as bytes, and
+    /// no text is made before it is known to be needed.
     ///
-    /// `nil` for a step on the way: a circuit that is extended or waits for a better guard, or one that is launched,
-    /// unless it is to meet a client. Also for a number that is not tor's: no such circuit could be closed.
+    /// `nil` for a circuit that is not to meet a client, and is no introduction point. Also for a number that is not tor's: no
+    /// such circuit could be closed.
     init?(_ line: Span<UInt8>) {
-        let number = line.field(after: line.field(from: 0))
-        let status = line.field(after: number)
-        guard status.lowerBound <= line.count, let id = line.extracting(number).circuitNumber,
-            let step = Step(line.extracting(status))
-        else { return nil }
+        let number = line.field(from: 0)
+        guard let id = line.extracting(number).circuitNumber else { return nil }
+        let words = CircuitWords(line, after: line.field(after: number))
+        guard let use = words.use(in: line) else { return nil }
         self.id = id
-        isOpen = step != .ended
-        use = .other
-        serviceID = ""
-        guard isOpen else { return }
-        let words = EventWords(line, after: status)
-        guard step == .stands || words.isLaunchedForClient else { return nil }
-        use = words.use(in: line)
-        guard use != .other else { return }
+        self.use = use
         serviceID = String(decoding: Array(line, in: words.serviceID), as: UTF8.self)
-    }
-
-    func use(
-        for serviceID: String?, isNeighbour: (_ serviceID: String) -> Bool = { _ in false }
-    ) -> CircuitBook.Use {
-        if self.serviceID == serviceID { return use }
-        guard use == .client || use == .coming, isNeighbour(self.serviceID) else { return .other }
-        return .neighbours
-    }
-}
-
-/// A step in a circuit's life. No value: nothing to be noted.
-private enum Step {
-    case launched
-    case stands
-    case ended
-
-    init?(_ status: Span<UInt8>) {
-        switch status.count {
-        case 5 where status.spells("BUILT"), 12 where status.spells("CANNIBALIZED"),
-            15 where status.spells("PURPOSE_CHANGED"):
-            self = .stands
-        case 6 where status.spells("CLOSED") || status.spells("FAILED"): self = .ended
-        case 8 where status.spells("LAUNCHED"): self = .launched
-        default: return nil
-        }
     }
 }
 
 /// The places of a line's words about the use of a circuit. Of several with one key the last counts.
-private struct EventWords {
+private struct CircuitWords {
     var purpose = 0..<0
     var state = 0..<0
     var serviceID = 0..<0
-    var isLaunchedForClient = false
 
     init(_ line: Span<UInt8>, after status: Range<Int>) {
         var field = status
@@ -79,10 +40,7 @@ private struct EventWords {
             guard let first = line.extracting(field).first else { continue }
             // Most words begin with other letters.
             switch first {
-            case UInt8(ascii: "P"):
-                guard let value = line.value(of: "PURPOSE=", in: field) else { continue }
-                purpose = value
-                isLaunchedForClient = isLaunchedForClient || line.extracting(value).spells("HS_SERVICE_REND")
+            case UInt8(ascii: "P"): purpose = line.value(of: "PURPOSE=", in: field) ?? purpose
             case UInt8(ascii: "H"): state = line.value(of: "HS_STATE=", in: field) ?? state
             case UInt8(ascii: "R"): serviceID = line.value(of: "REND_QUERY=", in: field) ?? serviceID
             default: break
@@ -90,12 +48,12 @@ private struct EventWords {
         }
     }
 
-    func use(in line: Span<UInt8>) -> CircuitBook.Use {
+    func use(in line: Span<UInt8>) -> CircuitBook.Use? {
         let purpose = line.extracting(purpose)
         let state = line.extracting(state)
         if purpose.spells("HS_SERVICE_REND") { return state.spells("HSSR_JOINED") ? .client : .coming }
         return purpose.spells("HS_SERVICE_INTRO") && state.spells("HSSI_ESTABLISHED")
-            ? .introductionPoint : .other
+            ? .introductionPoint : nil
     }
 }
 
