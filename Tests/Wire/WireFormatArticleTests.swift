@@ -1,3 +1,4 @@
+import Encodings
 import Foundation
 import Testing
 
@@ -14,14 +15,12 @@ import Testing
             encoding: .utf8)
     }
 
-    /// The frames of its example: digits in pairs, then perhaps a remark behind two blanks or more.
+    /// The frames of its example: digits, in groups, then perhaps a remark behind two blanks or more.
     private var frames: [[UInt8]] {
         text.components(separatedBy: "```hex\n").dropFirst().map { block in
-            block.components(separatedBy: "\n```")[0].split(separator: "\n").flatMap { line in
-                String(line).components(separatedBy: "  ")[0].split(separator: " ").map {
-                    UInt8($0, radix: 16)!
-                }
-            }
+            let lines = block.components(separatedBy: "\n```")[0].split(separator: "\n")
+            let digits = lines.map { String($0).components(separatedBy: "  ")[0].filter { $0 != " " } }
+            return Hex.decode(digits.joined()) ?? []
         }
     }
 
