@@ -82,6 +82,16 @@ import Vectors
         return isWord || !word.isEmpty ? words + [word] : words
     }
 
+    /// Who adds to an article takes as much out of another.
+    @Test func theArticlesTogetherHaveAtMost28000Words() throws {
+        let names = try FileManager.default.contentsOfDirectory(atPath: Self.articles.path)
+        let words = names.filter { $0.hasSuffix(".md") }.map { name in
+            Self.text(Self.articles.appending(path: name)).split(whereSeparator: \.isWhitespace).count
+        }
+        #expect(words.count > 30)
+        #expect(words.reduce(0, +) <= 28_000)
+    }
+
     /// As a forge and a reader of the installed package see them.
     @Test func everyLinkLeadsToAFile() throws {
         let names = try FileManager.default.contentsOfDirectory(atPath: Self.articles.path)
