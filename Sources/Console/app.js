@@ -12,14 +12,15 @@ import { peopleScreen } from "./screens/people.js";
 import { phonesScreen } from "./screens/phones.js";
 import { settingsScreen } from "./screens/settings.js";
 import { startScreen } from "./screens/start.js";
+import { waysScreen } from "./screens/ways.js";
 import { state } from "./state.js";
 
 const screens = {
     "": startScreen, phones: phonesScreen, now: nowScreen, people: peopleScreen, keep: keepScreen, settings: settingsScreen,
-    access: accessScreen,
+    access: accessScreen, ways: waysScreen,
 };
 /** Screens that are reached from another one: its tab is theirs. */
-const parents = { keep: "now", settings: "now", access: "now" };
+const parents = { keep: "now", settings: "now", access: "now", ways: "phones" };
 const signs = { "": "SETUP_CONFIRMATION", phones: "phone", now: "NODE", people: "shield" };
 
 const route = () => location.hash.replace(/^#\/?/, "");
@@ -52,7 +53,7 @@ async function show() {
     if (turn !== drawing) return;
     isDrawn = isWhole;
     draw(screen, state.hasEntered ? name : null);
-    drawDue();
+    drawLines();
     for (const kind of missed) redrawn(kind);
 }
 
@@ -90,17 +91,25 @@ function drawTabs(name) {
             element("span", { class: "sign" }, icon(sign)), words(`tab_${route || "start"}`))));
 }
 
-/** Says on every screen that a restart is due: until then fields show what does not hold yet. */
-async function drawDue() {
-    const line = document.getElementById("due");
+let asking = 0;
+
+/** Says on every screen that a restart is due, until when fields show what does not hold yet, and that the node is private. */
+async function drawLines() {
+    const turn = ++asking;
     const isSettings = route() === "settings";
-    let keys = [];
+    let node = null;
     try {
-        if (state.hasEntered) keys = (await call("GET", "state")).restart_due;
+        if (state.hasEntered) node = await call("GET", "state");
     } catch (error) {
         if (!(error instanceof Refused)) throw error;
         return;
     }
+    if (turn !== asking) return;
+    const keys = node?.restart_due ?? [];
+    const isPrivate = document.getElementById("private");
+    isPrivate.hidden = (node?.onion.invited ?? null) === null;
+    isPrivate.textContent = isPrivate.hidden ? "" : state.words("is_private");
+    const line = document.getElementById("due");
     line.hidden = keys.length === 0;
     line.replaceChildren(...keys.length === 0 ? [] : [
         state.words("restart_due", { keys: keys.join(", ") }), " ",
@@ -115,7 +124,6 @@ whenBack(() => {
     }
     if (!isDrawn) return show();
     changed("state");
-    drawDue();
     stopListening();
     follow();
 });
@@ -145,6 +153,7 @@ function redrawn(kind) {
 
 function changed(kind) {
     missed.add(kind);
+    if (kind === "state") drawLines();
     return redrawn(kind);
 }
 
@@ -199,6 +208,6 @@ addEventListener("hashchange", async () => {
 });
 
 /** A change was written that may need a restart. */
-addEventListener("settings", drawDue);
+addEventListener("settings", drawLines);
 
 start();

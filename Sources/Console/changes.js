@@ -2,6 +2,7 @@
 
 import { call, Refused } from "./calls.js";
 import { button, element } from "./dom.js";
+import { setRestarting } from "./presence.js";
 import { state } from "./state.js";
 
 const signs = { added: "+", removed: "−", same: " " };
@@ -16,25 +17,34 @@ export function differenceOf(lines) {
 
 const patience = 90_000;
 
+/** Restarts the node, and waits for its return: its state then; null: it has not come back. Throws what was refused. */
+export async function restartNow() {
+    setRestarting(true);
+    // Before the node is asked: it may be back before its answer is read.
+    const asked = Date.now();
+    try {
+        await call("POST", "restart").catch((error) => {
+            // It may have gone before its answer came.
+            if (!(error instanceof Refused) || error.status !== 0) throw error;
+        });
+        return await returned(asked);
+    } finally {
+        setRestarting(false);
+    }
+}
+
 /** Offers the restart, and waits for the node's return. */
 export async function restart(place, show) {
     const { words } = state;
     const act = button(words("restart_action"), async () => {
         act.disabled = true;
-        state.isRestarting = true;
+        let back;
         try {
-            await call("POST", "restart");
+            back = await restartNow();
         } catch (error) {
             if (!(error instanceof Refused)) throw error;
-            if (error.status !== 0) {
-                state.isRestarting = false;
-                return place.append(element("p", { class: "fault", role: "alert" }, error.message));
-            }
+            return place.append(element("p", { class: "fault", role: "alert" }, error.message));
         }
-        place.replaceChildren(element("p", { class: "state" },
-            element("span", { class: "pulse", "aria-hidden": "true" }), words("restart_waiting")));
-        const back = await returned();
-        state.isRestarting = false;
         if (back) {
             state.restarted = back;
             return show();
@@ -44,14 +54,18 @@ export async function restart(place, show) {
     place.append(element("p", {}, words("restart_text")), act);
 }
 
+/** Why a node that is back could not start with the settings of the file; undefined: it could. */
+export const faultOfStart = (node) =>
+    node.checks?.find(({ name, level }) => name === "settings" && level === "failing")?.state;
+
 /** What the last restart was like, said once: null where there was none, or nobody may know. */
 export function lastRestart() {
     const { words, restarted } = state;
     state.restarted = null;
-    const fault = restarted?.checks?.find(({ name, level }) => name === "settings" && level === "failing");
+    const fault = restarted ? faultOfStart(restarted) : undefined;
     if (fault) {
         return element("div", { class: "fault", role: "alert", id: "restarted" }, element("p", {}, words("restart_back")),
-            element("p", { lang: "en" }, fault.state));
+            element("p", { lang: "en" }, fault));
     }
     if (!restarted?.restart) return null;
     const { unserved, waited } = restarted.restart;
@@ -59,9 +73,8 @@ export function lastRestart() {
         words("restart_done", { seconds: unserved.toFixed(1), waited }));
 }
 
-/** Returns the state of a node that has run for a shorter time than this page has waited; null: none has come. */
-async function returned() {
-    const asked = Date.now();
+/** Returns the state of a node that has begun since it was asked to restart; null: none has come. */
+async function returned(asked) {
     while (Date.now() < asked + patience) {
         await new Promise((resolve) => setTimeout(resolve, 1000));
         try {

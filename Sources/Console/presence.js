@@ -76,13 +76,21 @@ async function answers() {
     }
 }
 
+/** The node was asked to restart, or has: its silence is awaited, and said so on every screen. */
+export function setRestarting(isRestarting) {
+    state.isRestarting = isRestarting;
+    draw();
+}
+
 function draw() {
     const line = document.getElementById("presence");
     const time = new Intl.DateTimeFormat(state.language, { hour: "2-digit", minute: "2-digit", second: "2-digit" });
-    document.body.classList.toggle("is-lost", presence.isLost);
-    line.hidden = !presence.isLost;
-    line.replaceChildren(presence.isLost
-        ? element("strong", {}, state.words("no_answer_since", { time: time.format(heard) })) : "");
+    const isLost = presence.isLost && !state.isRestarting;
+    document.body.classList.toggle("is-lost", isLost || state.isRestarting);
+    line.hidden = !isLost && !state.isRestarting;
+    line.classList.toggle("is-awaited", state.isRestarting);
+    line.replaceChildren(state.isRestarting ? element("span", { class: "pulse", "aria-hidden": "true" }) : "", line.hidden ? ""
+        : element("strong", {}, isLost ? state.words("no_answer_since", { time: time.format(heard) }) : state.words("restart_waiting")));
 }
 
 document.addEventListener("visibilitychange", () => {

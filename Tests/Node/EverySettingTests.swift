@@ -108,22 +108,23 @@ import Testing
         }
     }
 
-    /// By what the sample says above it, and a label in each language.
+    /// By what the sample says above it, and by a label and a sentence in each language.
     @Test func everyFieldOfTheConsoleIsExplained() throws {
         let fields = Setting.all.filter { $0.traits.contains(.inConsole) }
         #expect(fields.count > 10)
         let languages = URL(filePath: SettingsSampleTests.file)
             .appending(path: "../../Sources/Console/languages").standardized
         let files = try FileManager.default.contentsOfDirectory(atPath: languages.path)
+            .filter { $0.hasSuffix("-settings.js") }
         #expect(files.count > 5)
         for field in fields {
             #expect(field.help(in: sample).count > 20, "\(field.key)")
-            let words =
-                ["set_\(field.key.replacing(".", with: "_")):"]
-                + (field.kind.unit.isEmpty ? [] : ["unit_\(field.kind.unit):"])
+            let name = field.key.replacing(".", with: "_")
             for file in files {
                 let text = try String(contentsOf: languages.appending(path: file), encoding: .utf8)
-                for word in words { #expect(text.contains(word), "\(file): \(word)") }
+                for word in ["set_\(name):", "about_\(name):"] {
+                    #expect(text.contains(word), "\(file): \(word)")
+                }
             }
         }
         let heartbeat = Setting.all.first { $0.key == "tor.heartbeat" }

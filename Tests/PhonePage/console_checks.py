@@ -16,7 +16,7 @@ from chromium import Chromium
 from console_calls_checks import asked, session
 from screens_checks import violations
 
-fragments = ("#/", "#/phones", "#/now", "#/people", "#/keep", "#/settings", "#/access")
+fragments = ("#/", "#/phones", "#/now", "#/people", "#/keep", "#/settings", "#/access", "#/ways")
 languages = ("en", "de", "es", "fr", "pt", "ru")
 token = "android|Pixel <b>8</b>|Dk9erQ51RUOo8bV1IvaGpE99prQKLUdS|" + "a" * 140
 
@@ -156,7 +156,7 @@ def a_phone_is_added_named_and_removed(world):
             window.held = [];
             window.fetch = async (path, options) => {
                 const answer = await ask(path, options);
-                if (held && path.endsWith("/settings")) await new Promise(done => held.push(done));
+                if (held && path.endsWith("/ways")) await new Promise(done => held.push(done));
                 return answer;
             };
             document.querySelector("h1").dataset.old = 1;
@@ -210,12 +210,14 @@ def a_peer_is_invited_after_a_question(world):
         page.says("The node becomes private.")
         page.run("document.querySelector('dialog .danger').click()")
         page.says("carol is invited", ":descriptor:x25519:")
-        for fragment in ("#/", "#/people"):
+        for fragment in fragments:
             page.go(fragment)
             page.says("This node is private")
+        page.go("#/people")
         page.tap("Let everybody in")
         page.run("document.querySelector('dialog .danger').click()")
         page.says("This node is public")
+        until(lambda: "This node is private" not in page.text(), "the line to go")
 
 
 def a_tor_that_is_not_there_yet_is_no_fault_at_first(world):
@@ -269,9 +271,9 @@ def nothing_of_the_console_is_cut_on_a_small_phone_in_any_language(world):
 
 def every_language_has_the_same_words(world):
     folder = world.root / "Sources/Console/languages"
-    names = {
-        path.stem: re.findall(r"^    (\w+): ", path.read_text(), re.M) for path in sorted(folder.glob("*.js"))
-    }
+    names = {}
+    for path in sorted(folder.glob("*.js")):
+        names.setdefault(path.stem.split("-")[0], []).extend(re.findall(r"^    (\w+): ", path.read_text(), re.M))
     equal(sorted(names), sorted(languages))
     for language, found in names.items():
         equal((language, found), (language, names["en"]))
@@ -428,7 +430,7 @@ def a_page_over_a_node_that_hangs_says_so_on_every_screen_and_comes_back(world):
         finally:
             world.node.send_signal(signal.SIGCONT)
         until(lambda: banner(page) is None, "the page to hear the node")
-        page.says("Access")
+        page.says("Ways to phones")
         page.go("#/now")
         page.says("Running for")
         equal(page.run("return document.querySelector('.verdict').checkVisibility()"), True)
@@ -472,6 +474,22 @@ def a_due_restart_is_said_on_every_screen_and_a_second_change_is_taken(world):
         until(lambda: "A restart is due" not in page.text(), "the line to go")
 
 
+def what_somebody_else_changes_is_said_on_the_screen_that_is_open(world):
+    before = world.config.read_text()
+    with world.page(world.link()) as page, world.page(world.link()) as settings:
+        settings.go("#/settings")
+        page.go("#/access")
+        world.config.write_text(before + "peers: {unanswered: 200}\n")
+        world.node.send_signal(signal.SIGHUP)
+        until(lambda: "A restart is due" in page.text() and "peers.unanswered" in page.text(), "the line")
+        settings.says("Somebody else has changed the settings meanwhile.")
+        settings.tap("Load what is there now")
+        until(lambda: "unanswered: 200" in settings.run("return document.querySelector('#text')?.value ?? ''"), "the settings")
+        world.config.write_text(before)
+        world.node.send_signal(signal.SIGHUP)
+        until(lambda: "A restart is due" not in page.text(), "the line to go")
+
+
 def a_widgets_token_is_shown_once_and_revoked(world):
     with world.page(world.link()) as page:
         page.go("#/access")
@@ -511,5 +529,6 @@ checks = [
     a_page_over_a_node_that_hangs_says_so_on_every_screen_and_comes_back,
     a_page_over_a_node_that_is_gone_says_so_and_comes_back,
     a_due_restart_is_said_on_every_screen_and_a_second_change_is_taken,
+    what_somebody_else_changes_is_said_on_the_screen_that_is_open,
     the_passphrase_lets_in_and_leaving_ends_it,
 ]

@@ -47,24 +47,6 @@ def a_token_of_a_mail_is_joined_and_a_cut_one_is_not_added(world):
         page.says("There is no phone yet.")
 
 
-def only_mine_with_an_empty_book_says_that_nothing_will_ring(world):
-    with world.page(world.link()) as page:
-        empty_book(page)
-        page.go("#/phones")
-        page.tap("Only mine")
-        page.says("The book is empty: with this nothing rings")
-        page.type("#name", "me")
-        page.type("#token", google)
-        page.tap("Add")
-        page.says("me", "Pixel 8")
-        page.tap("Only mine")
-        until(lambda: page.run("return document.querySelector('#difference') !== null"), "the difference")
-        assert "The book is empty" not in page.text()
-        page.tap("Remove")
-        page.run("document.querySelector('dialog .danger').click()")
-        page.says("There is no phone yet.")
-
-
 def a_new_passphrase_is_typed_twice(world):
     with world.page(world.link()) as page:
         page.go("#/keep")
@@ -110,6 +92,40 @@ def a_fault_of_a_field_stands_at_the_field(world):
         page.run("document.getElementById(given[0]).value = '3'", key)
         page.run("document.getElementById(given[0]).form.requestSubmit()", key)
         until(lambda: at() == "", "it to go")
+
+
+def a_length_of_time_has_a_unit_that_is_chosen(world):
+    with world.page(world.link()) as page:
+        page.go("#/settings")
+        page.says("Usual: 28 days.")
+        amount = "return document.getElementById('limits.lifetime').value + ' ' + document.querySelector('.amount .unit').value"
+        equal(page.run(amount), "28 day")
+
+        def look(count, unit):
+            page.run(
+                """const input = document.getElementById("limits.lifetime");
+                input.value = given[0];
+                input.nextElementSibling.value = given[1];
+                input.form.requestSubmit();""",
+                count, unit,
+            )  # fmt: skip
+
+        look("12,5", "hour")
+        until(lambda: "lifetime: 45000" in page.run("return document.querySelector('#difference')?.innerText ?? ''"), "the difference")
+        look("29", "day")
+        page.says("Allowed: from 1 minute to 28 days.")
+        look("", "day")
+        page.says("Enter a number.")
+        look("672", "hour")
+        page.says("Nothing is changed.")
+        page.speak("de")
+        page.go("#/access")
+        page.go("#/settings")
+        page.says("Üblich: 28 Tage.")
+        look("29", "day")
+        page.says("Erlaubt: von 1 Minute bis 28 Tage.")
+        page.run("document.querySelector('form details').open = true")
+        equal(violations(page, ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]), [])
 
 
 def who_has_only_a_mailbox_is_past_the_first_step(world):
@@ -168,8 +184,8 @@ def a_language_is_chosen_and_kept(world):
 
 
 checks = [
-    a_token_of_a_mail_is_joined_and_a_cut_one_is_not_added, only_mine_with_an_empty_book_says_that_nothing_will_ring,
+    a_token_of_a_mail_is_joined_and_a_cut_one_is_not_added,
     a_new_passphrase_is_typed_twice, what_shuts_the_page_is_said_before, a_fault_of_a_field_stands_at_the_field,
-    who_has_only_a_mailbox_is_past_the_first_step, the_nodes_drawing_speaks_the_readers_language,
+    a_length_of_time_has_a_unit_that_is_chosen, who_has_only_a_mailbox_is_past_the_first_step, the_nodes_drawing_speaks_the_readers_language,
     a_move_that_came_to_nothing_is_said, a_language_is_chosen_and_kept,
 ]

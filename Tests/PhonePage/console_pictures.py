@@ -6,7 +6,7 @@ from PIL import Image
 sizes = {"phone": (390, 844), "desktop": (1280, 900)}
 screens = {
     "start": "#/", "phones": "#/phones", "now": "#/now", "people": "#/people", "keep": "#/keep",
-    "settings": "#/settings", "access": "#/access",
+    "settings": "#/settings", "access": "#/access", "ways": "#/ways",
 }  # fmt: skip
 token = "android|Pixel 8|Dk9erQ51RUOo8bV1IvaGpE99prQKLUdS|" + "a" * 140
 

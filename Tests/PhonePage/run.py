@@ -23,6 +23,7 @@ import console_keep_checks
 import console_mistakes_checks
 import console_pictures
 import console_text_checks
+import console_ways_checks
 import deploy_checks
 import firefox_checks
 import host_checks
@@ -83,7 +84,7 @@ def with_the_console():
     try:
         for check in (
             console_checks.checks + console_text_checks.checks + console_calls_checks.checks
-            + console_keep_checks.checks + console_mistakes_checks.checks
+            + console_keep_checks.checks + console_mistakes_checks.checks + console_ways_checks.checks
         ):
             checks.run(check, world)
     finally:

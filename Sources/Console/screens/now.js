@@ -46,7 +46,6 @@ function content(node, [summary, ...rest], redraw) {
     const { words } = state;
     return [
         drawn(summary),
-        node.onion.invited === null ? null : element("p", { class: "card banner" }, words("is_private")),
         waitingOf(node, redraw),
         node.onion.address ? group(words("now_address"), [row(node.onion.address, () => copy(node.onion.address),
             { icon: "copy", isAction: true, class: "address" })]) : null,

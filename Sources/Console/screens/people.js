@@ -14,7 +14,7 @@ export async function peopleScreen({ show }) {
     return {
         title: words("tab_people"),
         nodes: [
-            element("p", { class: "card banner" }, words(peers.private ? "is_private" : "is_public")),
+            peers.private ? null : element("p", { class: "card banner" }, words("is_public")),
             invited ? forPeer(invited, show) : null,
             peers.clients.length > 0 ? group("", peers.clients.map((peer) => element("div", { class: "phone" },
                 element("div", { class: "texts" }, element("strong", {}, peer)),

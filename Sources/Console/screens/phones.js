@@ -1,9 +1,8 @@
 /* Phones and mailboxes: adding, naming, ringing, removing. */
 
 import { call, told } from "../calls.js";
-import { ask, button, copy, element, field, form, group, qrCode, say, textInput } from "../dom.js";
+import { ask, button, copy, element, field, form, group, qrCode, row, say, textInput } from "../dom.js";
 import { state } from "../state.js";
-import { onlyMine } from "./own.js";
 import { lastRings, lastRung } from "./rings.js";
 
 /** In place of the token that was added last, if Bisq 2 does not take that. */
@@ -16,7 +15,8 @@ const rings = new Map();
 export async function phonesScreen({ show }) {
     const { words } = state;
     const [book, boxes, page] = [await call("GET", "phones"), await call("GET", "mailboxes"), await call("GET", "page")];
-    const own = await onlyMine(show, book);
+    const { ways } = await call("GET", "ways");
+    const hasMailboxes = ways.some(({ way, state }) => way === "mailbox" && state !== "off");
     // After the last answer: a ring may end while this screen asks.
     const list = element("div", { id: "list" });
     drawList(list, book, show);
@@ -40,8 +40,8 @@ export async function phonesScreen({ show }) {
             adding(show),
             page.link ? withoutApp(page.link) : null,
             made ? shownOnce(made, show) : null,
-            mailboxes(boxes.mailboxes, show),
-            own,
+            mailboxes(boxes.mailboxes, hasMailboxes, show),
+            element("div", { class: "group" }, row(words("ways_title"), () => { location.hash = "#/ways"; })),
         ],
     };
 }
@@ -173,7 +173,7 @@ function adding(show) {
 
 // MARK: Mailboxes
 
-function mailboxes(list, show) {
+function mailboxes(list, isOn, show) {
     const { words } = state;
     const name = element("input", { id: "mailbox", maxlength: 64, autocomplete: "off", autocapitalize: "off" });
     return element("section", { class: "card" }, element("h2", {}, words("mailboxes")),
@@ -187,10 +187,10 @@ function mailboxes(list, show) {
                 await show();
                 if (fault) say(fault);
             }, { class: "small danger" })))),
-        form([field(words("name"), name)], words("mailbox_make"), () => told(async () => {
+        isOn ? form([field(words("name"), name)], words("mailbox_make"), () => told(async () => {
             made = await call("POST", "mailboxes", { name: name.value.trim() });
             await show();
-        })));
+        })) : element("p", {}, words("mailboxes_off"), " ", element("a", { href: "#/ways" }, words("ways_title"))));
 }
 
 /** A QR code for the ntfy app, and one for `onionbell receive` or a Bisq that still reads one. */

@@ -3,6 +3,7 @@
 import { call, Refused, told } from "../calls.js";
 import { differenceOf, lastRestart, restart } from "../changes.js";
 import { button, element, field, form, icon } from "../dom.js";
+import { fieldOf } from "../fields.js";
 import { state } from "../state.js";
 
 /** With a sentence of their own; more are told by their number. */
@@ -12,20 +13,26 @@ export async function settingsScreen({ show }) {
     const { words } = state;
     const settings = await call("GET", "settings");
     const result = element("div", { id: "result", role: "status" });
-    const inputs = settings.fields.map((one) => [one.key, inputOf(one)]);
+    const fields = settings.fields.map(fieldOf);
     /** What the file says now, also after a change that this page has made. */
     const present = (key) => settings.fields.find((one) => one.key === key);
+    const others = element("p", { class: "card banner", role: "status", hidden: true });
     const text = element("textarea", {
         id: "text", rows: 18, spellcheck: "false", autocapitalize: "off", autocomplete: "off", wrap: "off",
     });
     text.value = settings.text;
     settings.onchange = () => {
         text.value = settings.text;
-        for (const [key, input] of inputs) input.value = present(key).value ?? present(key).usual;
+        others.hidden = true;
+        for (const { key, show } of fields) show(present(key).value);
     };
     const look = (wanted) => told(async () => {
         const checked = await call("POST", "settings/check", wanted);
-        tellAtFields(inputs, checked.faults);
+        for (const { key, tell, node } of fields) {
+            const fault = checked.faults.find((one) => one.key === key)?.problem ?? null;
+            tell(fault);
+            if (fault && node.closest("details")) node.closest("details").open = true;
+        }
         result.replaceChildren(...changed(checked, settings, result, show));
         result.scrollIntoView({ block: "nearest" });
     });
@@ -33,17 +40,25 @@ export async function settingsScreen({ show }) {
     if (due) restart(due, show);
     return {
         title: words("settings_title"),
+        live: async (kind) => {
+            if (kind !== "state" || (await call("GET", "settings")).version === settings.version) return;
+            others.replaceChildren(words("fault_changed_meanwhile"), " ", button(words("settings_again"), show, { class: "small" }));
+            others.hidden = false;
+        },
         nodes: [
-            lastRestart(),
+            lastRestart(), others,
             element("p", { class: "soft" }, words("settings_file"), " ", element("code", {}, settings.file)),
             settings.writable ? null : element("p", { class: "card banner" }, words("settings_closed")),
             due,
             element("section", { class: "card" },
-                form(inputs.flatMap(([key, input]) => explained(present(key), input)), words("settings_look"), () => {
-                    const changes = Object.fromEntries(inputs.filter(([key, input]) => input.value !== (present(key).value ?? present(key).usual))
-                        .map(([key, input]) => [key, input.value.trim()]));
-                    return look({ changes });
-                })),
+                form([
+                    ...fields.filter(({ key }) => !present(key).folded).map(({ node }) => node),
+                    element("details", {}, element("summary", {}, words("settings_folded"), icon("forward")),
+                        element("div", { class: "inner" }, fields.filter(({ key }) => present(key).folded).map(({ node }) => node))),
+                ], words("settings_look"), () => look({
+                    changes: Object.fromEntries(fields.filter(({ key, differs }) => differs(present(key).value))
+                        .map(({ key, text }) => [key, text()])),
+                }))),
             element("details", { class: "card" }, element("summary", {}, words("settings_text"), icon("forward")),
                 element("div", { class: "inner" }, form([field(words("settings_all"), text)], words("settings_look"), () => look({ text: text.value })))),
             result,
@@ -51,36 +66,8 @@ export async function settingsScreen({ show }) {
     };
 }
 
-/** A fault of a setting that has a field stands there, too. */
-function tellAtFields(inputs, faults) {
-    for (const [key, input] of inputs) {
-        const fault = faults.find((one) => one.key === key);
-        input.nextElementSibling?.remove();
-        input.removeAttribute("aria-invalid");
-        if (!fault) continue;
-        input.setAttribute("aria-invalid", "true");
-        input.after(element("span", { class: "fault", lang: "en" }, fault.problem));
-    }
-}
-
-/** A field with its unit, and what the setting is for below it. */
-function explained({ key, unit, help }, input) {
-    const label = state.words(`set_${key.replaceAll(".", "_")}`) + (unit ? ` (${state.words(`unit_${unit}`)})` : "");
-    return [field(label, input), help ? element("p", { class: "soft", id: `about_${key}`, lang: "en" }, help) : null];
-}
-
-function inputOf({ key, value, usual, choices, help }) {
-    const now = value ?? usual;
-    const about = help ? `about_${key}` : null;
-    if (choices === null) {
-        return element("input", { value: now, id: key, autocomplete: "off", autocapitalize: "off", spellcheck: "false", "aria-describedby": about });
-    }
-    const all = choices.includes(now) ? choices : [now, ...choices];
-    return element("select", { id: key, "aria-describedby": about }, all.map((one) => element("option", { value: one, selected: one === now }, one)));
-}
-
 /** Faults at their lines; or the difference, and what takes it over. */
-export function changed(checked, settings, result, show) {
+function changed(checked, settings, result, show) {
     const { words } = state;
     if (checked.fault_count > 0) {
         const rest = checked.fault_count - Math.min(checked.faults.length, mostFaults);

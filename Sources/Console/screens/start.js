@@ -33,7 +33,6 @@ export async function startScreen({ show }) {
             if (kind === "state") drawSeen(seen, await call("GET", "state"));
         },
         nodes: [
-            point.private ? element("p", { class: "card banner" }, words("is_private")) : null,
             element("section", { class: "card" },
                 element("h2", {}, words("start_phone")),
                 phones,

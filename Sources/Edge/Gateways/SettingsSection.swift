@@ -34,6 +34,15 @@ package enum SettingKind: Equatable, Sendable {
         case .choice, .text, .path, .secretFile, .place, .app, .list, .entries, .group: ""
         }
     }
+
+    /// The least and the greatest number, as a file has them; `nil`: it is no number.
+    package var bounds: (least: String, most: String)? {
+        switch self {
+        case .whole(let range, _): ("\(range.lowerBound)", "\(range.upperBound)")
+        case .fraction(let range, _): (short(range.lowerBound), short(range.upperBound))
+        case .choice, .text, .path, .secretFile, .place, .app, .list, .entries, .group: nil
+        }
+    }
 }
 
 /// The facts about a setting that its value does not show.
@@ -45,6 +54,8 @@ package struct SettingTraits: OptionSet, Sendable {
     package static let live = SettingTraits(rawValue: 1)
     /// The console has a field for it.
     package static let inConsole = SettingTraits(rawValue: 2)
+    /// The console has a field for it that is folded at first: few need it.
+    package static let foldedInConsole: SettingTraits = [.inConsole, SettingTraits(rawValue: 4)]
 }
 
 /// A section of the settings, from which its owner reads the keys.

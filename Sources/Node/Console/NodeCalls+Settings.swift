@@ -1,6 +1,7 @@
 import Crypto
 import Doors
 import Encodings
+import Glibc
 import HTTP1
 import JSONCoding
 import Processes
@@ -23,6 +24,8 @@ extension NodeCalls {
                             "key": .text, "usual": .text.said("Where nothing is set."),
                             "value": .nullable(.text), "choices": .nullable(.list(.text)),
                             "unit": .text.said("seconds or bytes; empty for a plain value."),
+                            "least": .nullable(.text).said("Of a number, as most; null: it is none."),
+                            "most": .nullable(.text), "folded": .flag.said("Few need it."),
                             "help": .text.said("What the setting is for, and what is allowed."),
                         ]),
                         "targets": .list([
@@ -40,23 +43,15 @@ extension NodeCalls {
                     "changes?": .texts(most: 32, longest: 1024).said(
                         "Values by their keys, as tor.mode or apps[NAME].targets."),
                 ],
-                answer: .json(
-                    "Its errors, or the difference.",
-                    [
-                        "text": .text.said("With the changes."), "version": .text,
-                        "faults": .faults.said("The first hundred."), "fault_count": .number,
-                        "remarks": .list(.text).said(
-                            "What is no error but worth knowing, as check-config says it."),
-                        "difference": .difference, "needs_restart": .list(.text),
-                        "console_closed": .list(.text).said(
-                            "Places at which the console is now, and would be no more."),
-                        "console_off": .flag.said("Whether there would be no console any more."),
-                    ]), refuses: [.unfit]),
+                answer: .json("Its errors, or the difference.", .object(checkedMembers)), refuses: [.unfit]),
             by: .long { calls, body async throws(CallRefusal) in try await calls.checkSettings(body) }),
         Call(
             CallText(
                 "PUT settings", "putSettings", "Write the settings.",
-                asks: ["version": .text(64), "text": .text(SettingsText.sizeLimit)],
+                asks: [
+                    "version": .text(64), "text": .text(SettingsText.sizeLimit),
+                    "start?": .flag.said("Only if the node would start with it: its program is asked."),
+                ],
                 answer: .json(
                     "Written.",
                     [
@@ -65,6 +60,17 @@ extension NodeCalls {
                     ]), refuses: [.conflict, .unfit]),
             by: .long { calls, body async throws(CallRefusal) in try await calls.putSettings(body) }),
     ]
+
+    /// The members of what a change would do.
+    nonisolated static let checkedMembers =
+        ([
+            "text": .text.said("With the changes."), "version": .text,
+            "faults": .faults.said("The first hundred."), "fault_count": .number,
+            "remarks": .list(.text).said("What is no error but worth knowing, as check-config says it."),
+            "difference": .difference, "needs_restart": .list(.text),
+            "console_closed": .list(.text).said("Places at which the console is now, and would be no more."),
+            "console_off": .flag.said("Whether there would be no console any more."),
+        ] as CallShape).members
 
     /// Bytes of a body that has a settings file, each byte escaped if need be.
     nonisolated static let longestSettings = 6 * SettingsText.sizeLimit + 8192
@@ -83,6 +89,9 @@ extension NodeCalls {
                 "value": SettingsEdit.value(field.key, in: text).map { .string($0) } ?? .null,
                 "choices": field.kind.choices.map { .array($0.map { .string($0) }) } ?? .null,
                 "unit": .string(field.kind.unit), "help": .string(field.help(in: sample)),
+                "least": field.kind.bounds.map { .string($0.least) } ?? .null,
+                "most": field.kind.bounds.map { .string($0.most) } ?? .null,
+                "folded": .bool(field.traits.contains(.foldedInConsole)),
             ]
         }
         let targets = node.settings.apps.map { app -> JSON in
@@ -98,7 +107,7 @@ extension NodeCalls {
             ])
     }
 
-    private nonisolated static func text(of file: String) throws(CallRefusal) -> String {
+    nonisolated static func text(of file: String) throws(CallRefusal) -> String {
         do throws(SettingsFault) {
             return try SettingsText.read(file)
         } catch {
@@ -123,27 +132,34 @@ extension NodeCalls {
                 do throws(SettingsEdit.Refusal) {
                     text = try SettingsEdit.set(key, to: value, in: text)
                 } catch {
-                    throw CallRefusal(
-                        .unfit, "edit_text",
-                        "\(SettingsFault.shown(key)) stands in the file in a way that only the text can change"
-                    )
+                    throw NodeCalls.uneditable(SettingsFault.shown(key))
                 }
             }
             return (present, text)
         }
+        return HTTPResponse(status: 200, json: .object(try await checked(text, besides: present, file)))
+    }
+
+    nonisolated static func uneditable(_ key: String) -> CallRefusal {
+        CallRefusal(
+            .unfit, "edit_text", "\(key) stands in the file in a way that only the text can change")
+    }
+
+    /// Returns what it would do to put a text in the place of the present one, as ``checkedMembers``.
+    func checked(
+        _ text: String, besides present: String, _ file: String
+    ) async throws(CallRefusal) -> JSON.Object {
         let checked = try await check(text, file)
         let difference = try await keep { () throws(CallRefusal) in TextDiff.lines(from: present, to: text) }
         let shown = checked.faults.prefix(Self.mostFaults).map(\.json)
-        return HTTPResponse(
-            status: 200,
-            json: [
-                "text": .string(text), "version": .string(NodeCalls.version(of: present)),
-                "faults": .array(Array(shown)), "fault_count": .integer(Int64(checked.faults.count)),
-                "remarks": .array(checked.remarks.prefix(Self.mostFaults).map { .string($0) }),
-                "difference": .array(difference.map(\.json)), "needs_restart": checked.json,
-                "console_closed": .array(checked.closedPlaces.map { .string($0) }),
-                "console_off": .bool(checked.isConsoleOff),
-            ])
+        return [
+            "text": .string(text), "version": .string(NodeCalls.version(of: present)),
+            "faults": .array(Array(shown)), "fault_count": .integer(Int64(checked.faults.count)),
+            "remarks": .array(checked.remarks.prefix(Self.mostFaults).map { .string($0) }),
+            "difference": .array(difference.map(\.json)), "needs_restart": checked.json,
+            "console_closed": .array(checked.closedPlaces.map { .string($0) }),
+            "console_off": .bool(checked.isConsoleOff),
+        ]
     }
 
     /// The faults that check-config finds, and the keys that need a restart.
@@ -184,9 +200,9 @@ extension NodeCalls {
 
     private func putSettings(_ asked: LongBody) async throws(CallRefusal) -> HTTPResponse {
         let (file, stateDirectory) = (node.host.settingsFile, node.settings.stateDirectory)
-        let (text, version) = try await keep { () throws(CallRefusal) in
+        let (text, version, mustStart) = try await keep { () throws(CallRefusal) in
             let body = try asked.read()
-            return (try body.text("text"), try body.text("version"))
+            return (try body.text("text"), try body.text("version"), body.flag("start"))
         }
         let checked = try await check(text, file)
         guard checked.faults.isEmpty else {
@@ -195,6 +211,7 @@ extension NodeCalls {
                 .unfit, "bad_settings",
                 "\(count == 1 ? "one error" : "\(count) errors"), the first: \(checked.faults[0])")
         }
+        if mustStart { try await tryStart(with: text, file) }
         // One job: nobody comes between the look and the writing.
         try await keep { () throws(CallRefusal) in
             guard SettingsStore.isOpen(file) else {
@@ -221,6 +238,29 @@ extension NodeCalls {
                 "version": .string(NodeCalls.version(of: text)), "needs_restart": checked.json,
             ])
     }
+
+    /// Refuses a text with which the node would not start. It is tried from a file beside the settings, which has their
+    /// relative names, and is gone afterwards.
+    private func tryStart(with text: String, _ file: String) async throws(CallRefusal) {
+        let trial = "\(SettingsStore.real(file)).\(NodeCalls.version(of: text))"
+        try await keep { () throws(CallRefusal) in
+            guard SettingsStore.isOpen(file) else { return }
+            do throws(SystemError) {
+                try SettingsStore.write(text, to: trial)
+            } catch {
+                throw CallRefusal(.unavailable, "unreadable", "\(error)")
+            }
+        }
+        let fault = await StartCheck.fault(of: trial)
+        await NodeCalls.remove(trial)
+        if let fault {
+            throw CallRefusal(
+                .unfit, "start_refused", "nothing is changed, since the node would not start: \(fault)")
+        }
+    }
+
+    @FileThread
+    private static func remove(_ path: String) { unlink(path) }
 }
 
 extension Settings {

@@ -58,7 +58,7 @@ extension Settings {
         read(limits: root.section("limits"))
         read(storage: root.section("storage"))
         let management = root.section("management")
-        management.mark(.inConsole).endpoint("listen", &managementListen)
+        management.mark(.foldedInConsole).endpoint("listen", &managementListen)
         if !managementListen.isLoopback {
             management.fault("listen", "must be a loopback address or a Unix socket, because it has no login")
         }
@@ -103,14 +103,15 @@ extension Settings {
         }
         section.credential("password_file", &storage.passwordFile)
         var seconds = Double(writeBehind.milliseconds) / 1000
-        section.mark(.inConsole).number("write_behind", &seconds, in: 0...2, unit: "seconds")
+        section.mark(.foldedInConsole).number("write_behind", &seconds, in: 0...2, unit: "seconds")
         writeBehind = .milliseconds(Int64(seconds * 1000))
     }
 
     private mutating func read(limits section: SettingsReader.Section) {
-        section.mark(.inConsole).number("token_rate", &limits.tokenRate, in: 0.001...1_000_000)
+        section.mark(.foldedInConsole).number("token_rate", &limits.tokenRate, in: 0.001...1_000_000)
         section.integer("token_burst", &limits.tokenBurst, in: 1...1_000_000)
-        section.mark(.inConsole).integer("waiting_per_token", &limits.waitingPerToken, in: 1...1_000_000)
+        section.mark(.foldedInConsole).integer(
+            "waiting_per_token", &limits.waitingPerToken, in: 1...1_000_000)
         section.integer("waiting", &limits.waiting, in: 1...10_000_000)
         section.integer("waiting_bytes", &limits.waitingBytes, in: 65536...(1 << 40), unit: "bytes")
         section.integer("buffer_bytes", &bufferBytes, in: (1 << 20)...(1 << 40), unit: "bytes")

@@ -77,7 +77,7 @@ extension Settings {
         section.port("peer_port", &onion.peerPort)
         section.ports("http_ports", &onion.httpPorts)
         section.mark(.inConsole).choice("network", &onion.network)
-        section.mark(.inConsole).text(
+        section.mark(.foldedInConsole).text(
             "public_address", &onion.publicAddress, expecting: "an onion address, or nothing"
         ) { text in
             text.isEmpty ? "" : OnionAddress(text)?.description
@@ -86,7 +86,7 @@ extension Settings {
         section.optionalEndpoint("http_listen", &onion.httpListen)
         section.path("socket_directory", &onion.socketDirectory)
         section.seconds("upload_timeout", &onion.uploadTimeout, in: 10...3600)
-        section.mark(.inConsole).seconds("self_dial_interval", &onion.selfDial.interval, in: 0...86400)
+        section.mark(.foldedInConsole).seconds("self_dial_interval", &onion.selfDial.interval, in: 0...86400)
         section.seconds("self_dial_timeout", &onion.selfDial.timeout, in: 1...120)
         section.integer("self_dial_failures", &onion.selfDial.failures, in: 1...100)
         for (key, endpoint) in [("peer_listen", onion.peerListen), ("http_listen", onion.httpListen)]
@@ -103,7 +103,7 @@ extension Settings {
     private mutating func read(defence section: SettingsReader.Section) {
         section.flag("guarded", &onion.isGuarded)
         section.integer("streams_per_circuit", &onion.streamsPerCircuit, in: 0...65535)
-        section.mark(.inConsole).flag("proof_of_work", &onion.hasProofOfWork)
+        section.mark(.foldedInConsole).flag("proof_of_work", &onion.hasProofOfWork)
         section.integer("work_rate", &onion.work.perSecond, in: 1...1_000_000)
         section.integer("work_burst", &onion.work.burst, in: 1...10_000_000)
         section.integer("introduction_rate", &onion.introductions.perSecond, in: 0...1_000_000)

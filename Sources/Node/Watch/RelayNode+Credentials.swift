@@ -42,6 +42,7 @@ extension RelayNode {
     func rereadSettings() async {
         // One after the other: of two texts the one that was read last is in force.
         await rereads.run { [weak self] in await self?.rereadInTurn() }
+        console?.events.changed(.state)
     }
 
     private func rereadInTurn() async {

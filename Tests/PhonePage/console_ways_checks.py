@@ -1,0 +1,220 @@
+"""The ways to phones, switched on and off by mouse alone, at the node of `console_checks`."""
+
+import socket
+import urllib.error
+import urllib.request
+
+from checks import equal, free_port, until
+from console_calls_checks import asked, session
+from console_mistakes_checks import empty_book
+from screens_checks import violations
+
+rules = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+
+
+def tap_switch(page, place):
+    """Opens what a switch would change."""
+    page.run("document.querySelector(`${given[0]} [role=switch]`).click()", place)
+
+
+def is_on(page, way):
+    return page.run("return document.querySelector(`#way-${given[0]} [role=switch]`)?.getAttribute('aria-checked') === 'true'", way)
+
+
+def turn(page, action):
+    """Takes what is proposed, which restarts the node, and waits for the screen that is drawn then."""
+    page.run("document.querySelector('h1').dataset.old = 1")
+    page.run("document.querySelector('.proposal .primary').click()")
+    until(lambda: page.run("return !document.querySelector('h1')?.dataset.old"), lambda: f"{action}: {page.text()!r}")
+
+
+def ways_page(world):
+    page = world.page(world.link())
+    page.says("Let your Bisq")
+    page.go("#/ways")
+    return page
+
+
+def restore(world, text):
+    """The node as it was, for the checks after this one."""
+    world.config.write_text(text)
+    world.end()
+    world.begin()
+
+
+def browsers_are_switched_on_and_off_and_nothing_else_is_changed(world):
+    before = world.config.read_text()
+    with ways_page(world) as page:
+        assert not is_on(page, "browsers")
+        tap_switch(page, "#way-browsers")
+        page.says("a key of its own", "Nobody reaches the node by it", "restarts in place")
+        for scheme in ("light", "dark"):
+            page.appearance(scheme)
+            page.settle()
+            equal(violations(page, rules if scheme == "light" else ["color-contrast"]), [])
+        equal(world.config.read_text(), before)
+        turn(page, "on")
+        until(lambda: is_on(page, "browsers"), "it to be on")
+        page.says("Restarted in place")
+        assert "{name: browsers, gateway: web_push}" in world.config.read_text()
+        assert "A restart is due" not in page.text()
+        tap_switch(page, "#way-browsers")
+        page.says("do not ring any more")
+        turn(page, "off")
+        until(lambda: not is_on(page, "browsers"), "it to be off")
+    equal(world.config.read_text(), before)
+
+
+def the_page_for_phones_is_served_once_it_is_on(world):
+    before = world.config.read_text()
+    port = free_port()
+    with ways_page(world) as page:
+        tap_switch(page, "#way-phone_page")
+        for address, says in [("", "Enter the address."), ("phone.example.org", "This can’t be done:"), ("http://x.example/phone/", "the page's address")]:
+            page.type("#address-phone_page", address)
+            page.tap("Show what changes")
+            page.says(says)
+        page.type("#address-phone_page", f"http://localhost:{port}")
+        page.tap("Show what changes")
+        page.says("sees the node’s network address", f"127.0.0.1:{port}")
+        turn(page, "on")
+        until(lambda: is_on(page, "phone_page") and is_on(page, "browsers"), "it to be on")
+        with urllib.request.urlopen(f"http://localhost:{port}/phone/") as answer:
+            assert b"Onionbell" in answer.read()
+        page.go("#/phones")
+        page.says(f"http://localhost:{port}/phone/#k=")
+        page.go("#/ways")
+        # The browsers take their page with them.
+        tap_switch(page, "#way-browsers")
+        page.says("The page for phones is switched off, too.")
+        turn(page, "off")
+        until(lambda: not is_on(page, "phone_page") and not is_on(page, "browsers"), "both to be off")
+        try:
+            urllib.request.urlopen(f"http://localhost:{port}/phone/")
+            raise AssertionError("it is served all the same")
+        except urllib.error.URLError:
+            pass
+    restore(world, before)
+
+
+def a_place_that_another_program_has_is_found_before_anything_is_changed(world):
+    before = world.config.read_text()
+    with socket.socket() as other, ways_page(world) as page:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        tap_switch(page, "#way-phone_page")
+        page.type("#address-phone_page", f"http://localhost:{port}")
+        page.tap("Show what changes")
+        page.says("restarts in place")
+        page.run("document.querySelector('.proposal .primary').click()")
+        page.says("nothing is changed, since the node would not start", f"127.0.0.1:{port}")
+        page.go("#/phones")
+        page.go("#/ways")
+        assert not is_on(page, "phone_page")
+    equal(world.config.read_text(), before)
+    equal([one.name for one in world.directory.iterdir() if one.name.startswith("node.yaml.")], [])
+
+
+def a_restart_that_fails_leaves_the_way_off_and_says_why(world):
+    before = world.config.read_text()
+    with ways_page(world) as page:
+        page.run(
+            """const ask = window.fetch;
+            window.fetch = async (path, options) => String(path).endsWith("/restart")
+                ? Response.json({code: "start_refused", message: "the disk is full"}, {status: 409}) : ask(path, options);"""
+        )
+        tap_switch(page, "#way-browsers")
+        page.says("a key of its own")
+        turn(page, "on")
+        page.says("It was switched back. the disk is full")
+        assert not is_on(page, "browsers")
+        until(lambda: "A restart is due" not in page.text(), "the line to go")
+    equal(world.config.read_text(), before)
+
+
+def mailboxes_come_back_with_their_switch(world):
+    before = world.config.read_text()
+    equal(asked(world, "POST", "/mailboxes", {"name": "stays"}, session(world))[0], 201)
+    with ways_page(world) as page:
+        # This node's tor has no network, so they are not there yet.
+        page.says("Switched on. It works as soon as Tor is ready:")
+        page.run("document.querySelector('#way-mailbox button.small').click()")
+        page.says("Phones can’t fetch any more.")
+        turn(page, "off")
+        page.go("#/phones")
+        page.says("Mailboxes are switched off.")
+        page.go("#/ways")
+        tap_switch(page, "#way-mailbox")
+        page.says("Whoever knows the node’s address can reach it, at onion:8030.")
+        turn(page, "on")
+        page.says("Switched on. It works as soon as Tor is ready:")
+        page.go("#/phones")
+        page.says("stays", "Make a mailbox")
+    equal(asked(world, "DELETE", "/mailboxes/stays", None, session(world))[0], 204)
+    restore(world, before)
+
+
+def only_mine_is_a_switch_and_says_that_nothing_rings_with_an_empty_book(world):
+    before = world.config.read_text()
+    with ways_page(world) as page:
+        empty_book(page)
+        page.go("#/phones")
+        page.go("#/ways")
+        tap_switch(page, "#mine")
+        page.says("rings only phones of the book then", "The book is empty: with this nothing rings")
+        turn(page, "on")
+        until(lambda: "targets: phone_book" in world.config.read_text(), "the settings")
+        page.says("rings only phones of this book")
+        tap_switch(page, "#mine")
+        page.says("rings every phone then")
+        turn(page, "off")
+    restore(world, before)
+
+
+def a_node_that_is_back_before_its_answer_is_read_is_seen(world):
+    before = world.config.read_text()
+    with ways_page(world) as page:
+        page.run(
+            """const ask = window.fetch;
+            window.fetch = async (path, options) => {
+                const isRestart = String(path).endsWith("/restart");
+                const uptime = async () => (await (await ask("api/v1/state")).json()).uptime;
+                const old = isRestart ? await uptime() : 0;
+                const answer = await ask(path, options);
+                while (isRestart && await uptime().catch(() => old) >= old) await new Promise(done => setTimeout(done, 50));
+                return answer;
+            };"""
+        )
+        for action, says in [("on", "a key of its own"), ("off", "do not ring any more")]:
+            tap_switch(page, "#way-browsers")
+            page.says(says)
+            turn(page, action)
+    equal(world.config.read_text(), before)
+
+
+def two_browsers_with_one_switch_do_not_overwrite_each_other(world):
+    before = world.config.read_text()
+    with ways_page(world) as one, ways_page(world) as other:
+        for page in (one, other):
+            tap_switch(page, "#way-browsers")
+            page.says("a key of its own")
+        turn(one, "on")
+        until(lambda: is_on(one, "browsers"), "it to be on")
+        other.run("document.querySelector('.proposal .primary').click()")
+        other.says("Somebody else has changed the settings meanwhile.")
+        other.tap("Load what is there now")
+        until(lambda: is_on(other, "browsers"), "it to be on there, too")
+        tap_switch(other, "#way-browsers")
+        other.says("do not ring any more")
+        turn(other, "off")
+    equal(world.config.read_text(), before)
+
+
+checks = [
+    browsers_are_switched_on_and_off_and_nothing_else_is_changed, the_page_for_phones_is_served_once_it_is_on,
+    a_place_that_another_program_has_is_found_before_anything_is_changed,
+    a_restart_that_fails_leaves_the_way_off_and_says_why, mailboxes_come_back_with_their_switch,
+    only_mine_is_a_switch_and_says_that_nothing_rings_with_an_empty_book,
+    a_node_that_is_back_before_its_answer_is_read_is_seen, two_browsers_with_one_switch_do_not_overwrite_each_other,
+]
