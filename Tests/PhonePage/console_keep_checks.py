@@ -23,7 +23,8 @@ def a_copy_is_made_and_looked_into(world):
     )  # fmt: skip
     with world.page(world.link()) as page:
         page.go("#/keep")
-        page.says("Last copy")
+        page.says("Last copy", "Not in it:")
+        assert "Make one now." not in page.text()
         page.type("#copy-passphrase", "short")
         page.type("#copy-passphrase-again", "short")
         page.tap("Download the copy")
@@ -41,6 +42,14 @@ def a_copy_is_made_and_looked_into(world):
             document.getElementById("file").files = held.files""",
             base64.b64encode(copy.read_bytes()).decode(),
         )
+        page.run("document.getElementById('try-file').files = document.getElementById('file').files")
+        page.type("#try-passphrase", "another horse battery")
+        page.tap("Open it")
+        page.says("The passphrase is wrong, or the file was changed or cut.")
+        page.type("#try-passphrase", passphrase)
+        page.tap("Open it")
+        page.says("The file can be opened. It holds:", "The settings are the same.")
+        equal(page.run("return document.querySelectorAll('#try-plan button').length"), 0)
         page.type("#move-passphrase", "another horse battery")
         page.tap("Look into it")
         page.says("The passphrase is wrong, or the file was changed or cut.")

@@ -10,7 +10,7 @@ export async function keepScreen({ show }) {
     const { made, undone } = await call("GET", "backup");
     return {
         title: words("keep_title"),
-        nodes: [lastRestart(), undone ? cameToNothing(undone) : null, copying(made, show), moving(show)].filter(Boolean),
+        nodes: [lastRestart(), undone ? cameToNothing(undone) : null, copying(made, show), trying(), moving(show)].filter(Boolean),
     };
 }
 
@@ -24,7 +24,9 @@ function copying(made, show) {
     const again = element("input", { type: "password", autocomplete: "new-password", id: "copy-passphrase-again", "aria-describedby": "fault" });
     return element("section", { class: "card", id: "copy" }, element("h2", {}, words("keep_copy")),
         element("p", {}, words("keep_copy_text")),
-        element("p", { class: "soft", id: "made" }, made === null ? words("keep_never") : words("keep_made", { time: timeOf(made) })),
+        element("p", { class: "soft" }, words("keep_not_in")),
+        element("p", { class: isOld(made) ? "fault" : "soft", id: "made" },
+            made === null ? words("keep_never") : words("keep_made", { time: timeOf(made) }), isOld(made) ? ` ${words("keep_old")}` : null),
         form([field(words("keep_passphrase_new"), input), field(words("passphrase_again"), again)], words("keep_download"), () => differ(input, again) ?? told(async () => {
             const file = await callForFile("POST", "backup", { passphrase: input.value });
             save(file, `onionbell-${new Date().toISOString().slice(0, 10)}.backup`);
@@ -33,6 +35,10 @@ function copying(made, show) {
         })),
         element("p", { class: "soft" }, words("keep_passphrase_note")));
 }
+
+/** Seconds: a copy that is older, and none, is worth a word. */
+const oldAge = 30 * 86_400;
+const isOld = (made) => made === null || Date.now() / 1000 - made > oldAge;
 
 const timeOf = (seconds) =>
     new Intl.DateTimeFormat(state.language, { dateStyle: "long", timeStyle: "short" }).format(seconds * 1000);
@@ -43,25 +49,50 @@ function save(file, name) {
     setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }
 
-// MARK: Moving in
+// MARK: Opening one
 
-function moving(show) {
+/** A file and its passphrase: the node opens it and says what moving in would do, and nothing is changed. `then` makes elements of that. */
+function opening(name, action, then) {
     const { words } = state;
-    const file = element("input", { type: "file", id: "file", required: true });
-    const input = element("input", { type: "password", autocomplete: "off", id: "move-passphrase", "aria-describedby": "fault" });
-    const result = element("div", { id: "plan", role: "status" });
-    return element("section", { class: "card", id: "move" }, element("h2", {}, words("move_title")),
-        element("p", {}, words("move_text")),
-        form([field(words("move_file"), file), field(words("keep_passphrase"), input)], words("move_look"), async () => {
+    const file = element("input", { type: "file", id: name === "move" ? "file" : `${name}-file`, required: true });
+    const input = element("input", { type: "password", autocomplete: "off", id: `${name}-passphrase`, "aria-describedby": "fault" });
+    const result = element("div", { id: name === "move" ? "plan" : `${name}-plan`, role: "status" });
+    return [
+        form([field(words("move_file"), file), field(words("keep_passphrase"), input)], action, async () => {
             if (!file.files[0]) return words("move_no_file");
             const wanted = { passphrase: input.value, file: await base64Of(file.files[0]) };
             return told(async () => {
                 const plan = await call("POST", "restore", { ...wanted, look: true });
-                result.replaceChildren(...planned(plan, wanted, result, show));
+                result.replaceChildren(...then(plan, wanted, result).filter(Boolean));
             });
         }),
-        result);
+        result,
+    ];
 }
+
+/** Opens a copy and takes nothing: whether it is good is found before it is needed. */
+function trying() {
+    const { words } = state;
+    return element("section", { class: "card", id: "try" }, element("h2", {}, words("try_title")), element("p", {}, words("try_text")),
+        opening("try", words("try_action"), (plan) => [
+            element("p", { class: "state is-good" }, words("try_good")), held(plan),
+            listOf("move_faults", plan.faults.map(faultText)),
+            element("p", { class: "soft" }, words(plan.settings === "same" ? "move_settings_same" : "try_settings_differ")),
+        ]));
+}
+
+const faultText = ({ key, problem }) => (key === "" ? problem : `${key}: ${problem}`);
+
+/** What a copy holds, in figures. */
+const held = (plan) => element("dl", { class: "plan" },
+    fact(state.words("now_address"), plan.address), fact(state.words("move_made"), timeOf(plan.made)),
+    fact(state.words("tab_phones"), plan.phones), fact(state.words("mailboxes"), plan.mailboxes));
+
+// MARK: Moving in
+
+const moving = (show) => element("section", { class: "card", id: "move" }, element("h2", {}, state.words("move_title")),
+    element("p", {}, state.words("move_text")),
+    opening("move", state.words("move_look"), (plan, wanted, result) => planned(plan, wanted, result, show)));
 
 const base64Of = (file) => new Promise((resolve, reject) => {
     const reader = new FileReader();
@@ -95,11 +126,9 @@ function planned(plan, wanted, result, show) {
         }
     };
     return [
-        element("dl", { class: "plan" },
-            fact(words("now_address"), plan.address), fact(words("move_made"), timeOf(plan.made)),
-            fact(words("tab_phones"), plan.phones), fact(words("mailboxes"), plan.mailboxes)),
+        held(plan),
         listOf("move_files", plan.files.filter(({ fate }) => fate !== "left").map(({ name, fate }) => `${name} (${fate})`)),
-        listOf("move_faults", plan.faults.map(({ key, problem }) => (key === "" ? problem : `${key}: ${problem}`))),
+        listOf("move_faults", plan.faults.map(faultText)),
         listOf("move_left", plan.left),
         listOf("move_conflicts", plan.conflicts.map(conflictOf)),
         plan.database ? element("p", { class: "soft" }, words("move_database")) : null,
@@ -112,7 +141,7 @@ function planned(plan, wanted, result, show) {
         button(words("move_action"), async () => {
             if (await ask(words("move_confirm", { address: plan.address }), words("move_action"))) await move(false);
         }, { class: "primary" }),
-    ].filter(Boolean);
+    ];
 }
 
 const conflictOf = ({ kind, name, mailbox }) => `${kind} ${mailbox === null ? name : `${mailbox}/${name}`}`;
