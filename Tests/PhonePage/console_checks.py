@@ -251,6 +251,15 @@ def every_screen_of_the_console_is_accessible_in_light_and_dark(world):
                 page.appearance(scheme)
                 page.settle()
                 equal((fragment, scheme, violations(page, rules)), (fragment, scheme, []))
+        # Beside the screen stands a bar in place of the tabs.
+        page.size(1280, 900)
+        page.appearance("light")
+        for fragment in ("#/", "#/ways"):
+            page.go(fragment)
+            page.settle()
+            equal((fragment, violations(page, ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"])), (fragment, []))
+        sides = page.run("return ['#tabs', 'main'].map(one => { const { left, right } = document.querySelector(one).getBoundingClientRect(); return [left, right]; })")
+        assert sides[0][1] <= sides[1][0] and page.run("return document.documentElement.scrollWidth <= innerWidth"), sides
 
 
 def nothing_of_the_console_is_cut_on_a_small_phone_in_any_language(world):
@@ -288,6 +297,28 @@ def every_language_has_the_same_words(world):
     equal(sorted((used | labels) - set(names["en"])), [])
     codes = re.findall(r'"(\w+)"', re.search(r"const known = new Set\(\[(.*?)\]\)", sources, re.S)[1])
     equal([code for code in codes if f"fault_{code}" not in names["en"]], [])
+
+
+# Words by which a language addresses somebody whom one knows; its texts have the polite form.
+familiar = {
+    "de": "du|dich|dir|dein|deine|deinen|deiner", "es": "tú|tu|tus|ti", "fr": "tu|toi|ton|ta|tes", "pt": "tu|teu|tua|ti",
+    "ru": "ты|тебя|тебе|твой|твоя|твои",
+}  # fmt: skip
+
+
+def no_text_is_left_in_english_and_people_are_addressed_in_one_way(world):
+    texts = {}
+    for path in (world.root / "Sources/Console/languages").glob("*.js"):
+        texts.setdefault(path.stem.split("-")[0], {}).update(re.findall(r'^    (\w+): "(.*)",$', path.read_text(), re.M))
+    for language, words in familiar.items():
+        for name, english in texts["en"].items():
+            text = texts[language][name]
+            places = [sorted(re.findall(r"\{\w+\}", one)) for one in (text, english)]
+            equal((language, name, places[0]), (language, name, places[1]))
+            # A single word may be the same; sentences are not.
+            assert text != english or " " not in english, (language, name, text)
+            assert not re.search(r"\b([Tt]he|and|is|with|not)\b", text), (language, name, text)
+            assert not re.search(rf"\b({words})\b", text, re.I), (language, name, text)
 
 
 def the_console_asks_nobody_but_the_node(world):
@@ -525,6 +556,7 @@ checks = [
     every_screen_of_the_console_is_accessible_in_light_and_dark,
     nothing_of_the_console_is_cut_on_a_small_phone_in_any_language,
     every_language_has_the_same_words,
+    no_text_is_left_in_english_and_people_are_addressed_in_one_way,
     the_console_asks_nobody_but_the_node,
     a_page_over_a_node_that_hangs_says_so_on_every_screen_and_comes_back,
     a_page_over_a_node_that_is_gone_says_so_and_comes_back,
