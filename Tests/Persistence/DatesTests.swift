@@ -154,4 +154,97 @@ import Testing
         #expect(try await messages(store, at: Self.right).map(\.acceptedAt) == [Self.right])
         await outbox.close()
     }
+
+    /// The clock was years ahead at the start, and was set right: what was there before is judged by neither, and what came
+    /// meanwhile has its life and no more.
+    @Test(arguments: TestedEngine.allCases)
+    func whatCameUnderADoubtedClockHasItsLifeAndNoMore(on engine: TestedEngine) async throws {
+        try directory.use(engine)
+        let outbox = try await directory.open()
+        let address = try mailbox()
+        let (before, own) = (Self.wrong, Self.right)
+        try await put(before, into: address, of: StoredMailboxes(in: outbox))
+        let doubted = try await StoredMailboxes(in: outbox, dates: { Self.ahead(0) })
+        try await put(own, into: address, of: doubted)
+        _ = try await doubted.forget(expiredBefore: own.milliseconds + 900)
+        #expect(try await messages(doubted, at: own + .milliseconds(900)).map(\.acceptedAt) == [before, own])
+        let set = try await StoredMailboxes(in: outbox, dates: { Self.ahead(900) })
+        let shown = try await messages(set, at: before + .milliseconds(900))
+        #expect(shown.map(\.acceptedAt) == [before, before])
+        let late = try await StoredMailboxes(in: outbox, dates: { Self.ahead(1100) })
+        #expect(try await messages(late, at: before + .milliseconds(1100)).map(\.acceptedAt) == [before])
+        _ = try await late.forget(expiredBefore: before.milliseconds + 1100)
+        let left = try await StoredMailboxes(in: outbox).held()
+        #expect(left.messages == 1)
+        await outbox.close()
+    }
+
+    /// Returns the dates of a process that began with the clock ahead, so many milliseconds later. The clock is set right after its
+    /// start.
+    private static func ahead(_ milliseconds: Int64) -> StoreDates {
+        StoreDates(
+            ahead: milliseconds > 0 ? .zero - by : .zero, late: wrong.milliseconds + 1,
+            own: StoreDates.Own(since: right.milliseconds, late: right.milliseconds + milliseconds))
+    }
+
+    /// A reply that comes while the clock is ahead takes none along that has waited longer.
+    @Test(arguments: TestedEngine.allCases)
+    func aReplyUnderADoubtedClockLeavesTheOthers(on engine: TestedEngine) async throws {
+        try directory.use(engine)
+        let outbox = try await directory.open()
+        let address = try mailbox()
+        let channel = Digest(high: 5, low: 1)
+        func post(_ number: UInt64, at time: Int64, _ store: StoredMailboxes) async throws {
+            let result = try await store.post(
+                [UInt8(number)], digest: Digest(high: 6, low: number), in: channel, by: address, at: time,
+                within: MailboxReplyBounds())
+            #expect(result == .stored)
+        }
+        let far = Self.wrong.milliseconds + 2 * MailboxReply.life
+        try await post(1, at: Self.wrong.milliseconds, try await StoredMailboxes(in: outbox))
+        let doubted = try await StoredMailboxes(
+            in: outbox,
+            dates: {
+                StoreDates(
+                    late: Self.wrong.milliseconds + 1, own: StoreDates.Own(since: far, late: far + 1))
+            })
+        try await post(2, at: far, doubted)
+        let replies = try await doubted.replies(in: channel, of: address, acknowledging: 0, at: far)
+        #expect(replies?.map(\.sealed) == [[1], [2]])
+        await outbox.close()
+    }
+
+    /// A text that was put off before the clock was ahead comes at its time, and one that was put off since comes at its own.
+    @Test(arguments: TestedEngine.allCases)
+    func aTextThatWasPutOffComesAtItsTimeWhateverTheClock(on engine: TestedEngine) async throws {
+        try directory.use(engine)
+        let outbox = try await directory.open()
+        let address = try mailbox()
+        let cron = Digest(high: 7, low: 1)
+        #expect(
+            try RegistrationFile(directory.place, isReadOnly: false).add(
+                Mailbox.Publisher(name: "cron", token: cron), to: "me", addedAt: 1) == .added)
+        func put(off due: UnixTime, _ store: StoredMailboxes) async throws {
+            let message = MailboxMessage(
+                id: MailboxMessage.id(of: NotificationID(high: UInt64(due.milliseconds), low: 9)),
+                acceptedAt: due, expiresAt: due + .seconds(60), isUrgent: true, text: "x",
+                isPublished: true, delayedBy: cron)
+            let put = try await store.put(message, to: address, keeping: nil, within: MailboxBounds())
+            #expect(put.result == .stored(1))
+        }
+        try await put(off: Self.wrong + .milliseconds(500), StoredMailboxes(in: outbox))
+        let doubted = try await StoredMailboxes(in: outbox, dates: { Self.ahead(0) })
+        try await put(off: Self.right + .milliseconds(300), doubted)
+        let now = Self.right.milliseconds
+        // The first one is 499 ms away by the clock that nothing speaks against, the second one 300 ms.
+        #expect(
+            try await doubted.deliver(dueAt: now, within: MailboxBounds())
+                == MailboxDelivery(mailboxes: [], next: now + 300))
+        let set = try await StoredMailboxes(in: outbox, dates: { Self.ahead(300) })
+        let later = Self.wrong.milliseconds + 300
+        #expect(
+            try await set.deliver(dueAt: later, within: MailboxBounds())
+                == MailboxDelivery(mailboxes: [1], next: later + 499))
+        await outbox.close()
+    }
 }

@@ -185,6 +185,7 @@ import Vectors
         let since = try #require(known.unconfirmed?.since)
         #expect(since >= Sample.start.unix && since <= date)
         #expect(known.unconfirmed?.behind == 7)
+        #expect(node.pipeline.ownDates(at: node.now)?.since == since.milliseconds)
         let (_, redating) = begun(after: known, off: Self.hour)
         #expect(redating?.moves(date) == true && redating?.moves(Sample.start.unix - .seconds(1)) == false)
     }
@@ -198,6 +199,7 @@ import Vectors
         #expect(node.isClockToBeConfirmed)
         hear(node)
         #expect(!node.isClockToBeConfirmed)
+        #expect(node.pipeline.ownDates(at: node.now) == nil)
     }
 
     /// What confirms the clock as it is says nothing for what was dated before it was set.

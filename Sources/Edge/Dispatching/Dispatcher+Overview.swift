@@ -13,7 +13,8 @@ extension Dispatcher {
     package var dates: StoreDates {
         let now = Instant.now
         return StoreDates(
-            ahead: now.unix - pipeline.date(at: now), late: pipeline.lateTime(at: now).milliseconds)
+            ahead: now.unix - pipeline.date(at: now), late: pipeline.lateTime(at: now).milliseconds,
+            own: pipeline.ownDates(at: now))
     }
     package var waitingBytes: Int { pipeline.waitingBytes }
     package var limits: Admission.Limits { pipeline.limits }

@@ -41,6 +41,9 @@ extension Pipeline {
     /// Returns the time by a clock by which nothing that is dated so ends too early.
     package func lateTime(at now: Instant) -> UnixTime { wallClock.lateTime(at: now) }
 
+    /// Returns the dates of what this process has accepted, where those of before are of another clock.
+    package func ownDates(at now: Instant) -> StoreDates.Own? { wallClock.ownDates(at: now) }
+
     /// Takes the time from somebody who knows: the date of a push
     /// service's answer, or tor's view of the network.
     package mutating func hear(_ told: ToldTime, at now: Instant) {

@@ -30,6 +30,8 @@ struct WallClock: Sendable {
     private var goesBehind = Int64.max
     /// Whether all that waited at the start can be judged by the steady clock: nothing speaks against it.
     private var isSteadyTrue = false
+    /// The earliest date of this process, where what waited at the start can't be judged by the steady clock.
+    private var ownSince: UnixTime?
     /// The offset of the last moment.
     private var lastOffset: Int64 = 0
     /// The watch over the clock; `nil`: it has not begun.
@@ -97,6 +99,7 @@ struct WallClock: Sendable {
             leastNearOffset = steadyOffset
             standing = .unconfirmed(behind: lastSequence, since: steadyTime(at: now))
         }
+        if !isSteadyTrue, case .unconfirmed(_, let since) = standing { ownSince = since }
     }
 
     /// Returns what is known of the clock, for the next process; `nil`: it has not begun.
@@ -206,6 +209,13 @@ struct WallClock: Sendable {
     func lateInstant(isOwn: Bool = false, at now: Instant) -> Instant {
         let time = isOwn && !isShared ? lateSteadyTime(at: now) : lateTime(at: now)
         return Instant(unix: time, monotonic: now.monotonic)
+    }
+
+    /// Returns the dates of what this process has accepted, where those of before are of another clock.
+    func ownDates(at now: Instant) -> StoreDates.Own? {
+        ownSince.map {
+            StoreDates.Own(since: $0.milliseconds, late: lateSteadyTime(at: now).milliseconds)
+        }
     }
 
     // MARK: Doubt

@@ -48,12 +48,17 @@ final class MailboxDelayedRows {
             """, on: connection)
         deleteReplaced = try Statement(
             "DELETE FROM mailbox_delayed WHERE mailbox = ? AND replaces = ?", on: connection)
-        selectNext = try Statement("SELECT min(due_at) FROM mailbox_delayed", on: connection)
+        selectNext = try Statement(
+            """
+            SELECT (SELECT min(due_at) FROM mailbox_delayed WHERE due_at < ?1),
+                (SELECT min(due_at) FROM mailbox_delayed WHERE due_at >= ?1)
+            """, on: connection)
         selectDue = try Statement(
             """
             SELECT number, id, due_at, expires_at, is_urgent, text, replaces,
                 (SELECT address FROM mailbox WHERE mailbox.number = mailbox_delayed.mailbox)
-            FROM mailbox_delayed WHERE due_at <= ? ORDER BY due_at, number LIMIT ?
+            FROM mailbox_delayed WHERE due_at <= ? AND due_at <= \(OverTimes.time(for: "due_at"))
+            ORDER BY due_at, number LIMIT ?
             """, on: connection)
         delete = try Statement("DELETE FROM mailbox_delayed WHERE number = ?", on: connection)
     }
@@ -119,20 +124,25 @@ final class MailboxDelayedRows {
         try deleteReplaced.run()
     }
 
-    /// Returns the time at which the first message is due; `nil`: there is none.
-    func next() throws(StoreError) -> Int64? {
+    /// Returns the milliseconds until the first message is due, 0 or less if one is; `nil`: there is none.
+    func wait(at now: OverTimes) throws(StoreError) -> Int64? {
+        try selectNext.bind(1, now.since)
         defer { selectNext.reset() }
-        guard try selectNext.step(), !selectNext.isNull(0) else { return nil }
-        return selectNext.integer(0)
+        guard try selectNext.step() else { return nil }
+        let before = selectNext.isNull(0) ? nil : selectNext.integer(0) - now.before
+        let own = selectNext.isNull(1) ? nil : selectNext.integer(1) - now.own
+        guard let before, let own else { return before ?? own }
+        return min(before, own)
     }
 
     /// Returns the messages that are due, without their publishers: they wait no more. A message is `nil` if
     /// somebody has changed it in the database.
     func due(
-        at time: Int64
+        at now: OverTimes
     ) throws(StoreError) -> [(number: Int64, address: Digest, message: MailboxMessage?)] {
-        try selectDue.bind(1, time)
-        try selectDue.bind(2, Int64(MailboxDelayedRows.atOnce))
+        try selectDue.bind(1, now.latest)
+        try now.bind(to: selectDue, from: 2)
+        try selectDue.bind(5, Int64(MailboxDelayedRows.atOnce))
         defer { selectDue.reset() }
         var due: [(number: Int64, address: Digest, message: MailboxMessage?)] = []
         while try selectDue.step() {
@@ -166,16 +176,16 @@ final class MailboxDelayedRows {
 extension MailboxMessages {
     /// Makes messages of what is due: whichever node comes first.
     func deliver(
-        dueAt time: Int64, within bounds: MailboxBounds, in store: StoreStatements
-    ) throws(StoreError) -> MailboxDelivery {
+        at now: OverTimes, within bounds: MailboxBounds, in store: StoreStatements
+    ) throws(StoreError) -> (mailboxes: Set<Int64>, wait: Int64?) {
         try turn.wait()
         var mailboxes: Set<Int64> = []
-        for (number, address, message) in try delayed.due(at: time) {
+        for (number, address, message) in try delayed.due(at: now) {
             try delayed.remove(number)
             guard let message else { continue }
             let put = try put(message, to: address, keeping: nil, within: bounds, in: store)
             if case .stored(let mailbox) = put.result { mailboxes.insert(mailbox) }
         }
-        return MailboxDelivery(mailboxes: mailboxes, next: try delayed.next())
+        return (mailboxes, try delayed.wait(at: now))
     }
 }

@@ -4,10 +4,11 @@ extension MailboxMessages {
     /// Forgets the messages that have expired.
     ///
     /// - Returns: What expired before anybody has acknowledged it, and what went with its mailbox.
-    func forget(expiredBefore time: Int64, in store: StoreStatements) throws(StoreError) -> [KeptEnd] {
+    func forget(expiredAt over: OverTimes, in store: StoreStatements) throws(StoreError) -> [KeptEnd] {
         var expired: [(number: Int64, sequence: Int64?)] = []
-        try selectExpired.bind(1, time)
-        try selectExpired.bind(2, MailboxMessages.forgottenAtOnce)
+        try selectExpired.bind(1, over.latest)
+        try over.bind(to: selectExpired, from: 2)
+        try selectExpired.bind(5, MailboxMessages.forgottenAtOnce)
         do {
             defer { selectExpired.reset() }
             while try selectExpired.step() {

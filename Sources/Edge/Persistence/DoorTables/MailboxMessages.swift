@@ -60,12 +60,13 @@ final class MailboxMessages {
             """
             SELECT number, id, accepted_at, expires_at, is_urgent, text, \(connection.dialect.address(of: "mailbox_message"))
             FROM mailbox_message
-            WHERE mailbox = ? AND number > ? AND expires_at > ? ORDER BY number LIMIT ?
+            WHERE mailbox = ? AND number > ? AND expires_at > \(OverTimes.time(for: "accepted_at"))
+            ORDER BY number LIMIT ?
             """, on: connection)
         selectExpired = try Statement(
             """
             SELECT number, CASE WHEN \(MailboxReaderRows.isSeen) THEN NULL ELSE sequence END FROM mailbox_message
-            WHERE expires_at < ? LIMIT ?
+            WHERE expires_at < ? AND expires_at < \(OverTimes.time(for: "accepted_at")) LIMIT ?
             """, on: connection)
         selectGone = try Statement("SELECT sequence FROM mailbox_gone LIMIT ?", on: connection)
         deleteGone = try Statement("DELETE FROM mailbox_gone WHERE sequence = ?", on: connection)
@@ -217,7 +218,7 @@ final class MailboxMessages {
     ///
     /// - Parameter places: Behind which number, of which mailbox.
     func messages(
-        behind places: [MailboxPlace], at now: Int64, limit: Int
+        behind places: [MailboxPlace], at now: OverTimes, limit: Int
     ) throws(StoreError) -> [(mailbox: Int64, message: MailboxMessage)] {
         var found: [(mailbox: Int64, message: MailboxMessage)] = []
         // Another node may put messages there between two statements. They get numbers in the order of their commits: up
@@ -226,8 +227,8 @@ final class MailboxMessages {
         for place in places {
             try select.bind(1, place.mailbox)
             try select.bind(2, place.number)
-            try select.bind(3, now)
-            try select.bind(4, Int64(limit))
+            try now.bind(to: select, from: 3)
+            try select.bind(6, Int64(limit))
             defer { select.reset() }
             while try select.step() {
                 found.append(

@@ -84,7 +84,7 @@ final class MailboxReaderRows {
             """, on: connection)
         selectUnseen = try Statement(
             """
-            SELECT sequence, expires_at FROM mailbox_message
+            SELECT sequence, expires_at, accepted_at FROM mailbox_message
             WHERE mailbox = ? AND number > ? AND number <= ? AND sequence IS NOT NULL
                 AND NOT \(MailboxReaderRows.isSeen)
             """, on: connection)
@@ -108,7 +108,7 @@ final class MailboxReaderRows {
             """
             DELETE FROM mailbox_message
             WHERE mailbox = ? AND number > ? AND number <= ?
-                AND (expires_at <= ? OR NOT \(MailboxReaderRows.isAwaited))
+                AND (expires_at <= \(OverTimes.time(for: "accepted_at")) OR NOT \(MailboxReaderRows.isAwaited))
             """, on: connection)
     }
 
@@ -149,7 +149,7 @@ final class MailboxReaderRows {
     ///
     /// - Returns: What has come to its end by that.
     func acknowledge(
-        _ receipt: MailboxReceipt, at now: Int64, in store: StoreStatements
+        _ receipt: MailboxReceipt, at now: OverTimes, in store: StoreStatements
     ) throws(StoreError) -> [KeptEnd] {
         guard let place = try place(of: receipt.reader), receipt.after < receipt.upTo else { return [] }
         let ends = try unseen(in: receipt, of: place.mailbox, at: now)
@@ -168,14 +168,14 @@ final class MailboxReaderRows {
         try deleteSeen.bind(1, place.mailbox)
         try deleteSeen.bind(2, receipt.after)
         try deleteSeen.bind(3, receipt.upTo)
-        try deleteSeen.bind(4, now)
+        try now.bind(to: deleteSeen, from: 4)
         try deleteSeen.run()
         return ends
     }
 
     /// Returns the ends of the messages that nobody has acknowledged before.
     private func unseen(
-        in receipt: MailboxReceipt, of mailbox: Int64, at now: Int64
+        in receipt: MailboxReceipt, of mailbox: Int64, at now: OverTimes
     ) throws(StoreError) -> [KeptEnd] {
         try selectUnseen.bind(1, mailbox)
         try selectUnseen.bind(2, receipt.after)
@@ -183,7 +183,8 @@ final class MailboxReaderRows {
         defer { selectUnseen.reset() }
         var ends: [KeptEnd] = []
         while try selectUnseen.step() {
-            let ending: Ending = selectUnseen.integer(1) > now ? .delivered : .expired
+            let isOver = selectUnseen.integer(1) <= now.time(for: selectUnseen.integer(2))
+            let ending: Ending = isOver ? .expired : .delivered
             ends.append(KeptEnd(sequence: selectUnseen.integer(0), ending: ending))
         }
         return ends

@@ -29,7 +29,9 @@ final class MailboxReplyRows {
         self.turn = turn
         selectMailbox = try Statement(
             "SELECT number FROM mailbox WHERE address = ? AND is_push = 0", on: connection)
-        deleteOld = try Statement("DELETE FROM mailbox_reply WHERE accepted_at <= ?", on: connection)
+        deleteOld = try Statement(
+            "DELETE FROM mailbox_reply WHERE accepted_at <= ? AND accepted_at <= \(OverTimes.time(for: "accepted_at"))",
+            on: connection)
         selectKnown = try Statement("SELECT 1 FROM mailbox_reply WHERE digest = ?", on: connection)
         selectHeld = try Statement(
             """
@@ -46,7 +48,8 @@ final class MailboxReplyRows {
             "DELETE FROM mailbox_reply WHERE mailbox = ? AND channel = ? AND number <= ?", on: connection)
         select = try Statement(
             """
-            SELECT number, sealed FROM mailbox_reply WHERE mailbox = ? AND channel = ? AND accepted_at > ?
+            SELECT number, sealed FROM mailbox_reply 
+            WHERE mailbox = ? AND channel = ? AND accepted_at > \(OverTimes.time(for: "accepted_at"))
             ORDER BY number LIMIT ?
             """, on: connection)
         selectNews = try Statement(
@@ -56,11 +59,11 @@ final class MailboxReplyRows {
 
     func post(
         _ sealed: [UInt8], digest: Digest, in channel: Digest, by address: Digest, at now: Int64,
-        within bounds: MailboxReplyBounds
+        _ over: OverTimes, within bounds: MailboxReplyBounds
     ) throws(StoreError) -> MailboxReplyResult {
         guard let mailbox = try mailbox(of: address) else { return .noSuchMailbox }
         try turn.wait()
-        try forget(at: now)
+        try forget(at: over)
         guard try !isKnown(digest) else { return .stored }
         let held = try held(in: channel, of: mailbox)
         guard held.channel < bounds.ofChannel, held.mailbox < bounds.ofMailbox, held.all < bounds.inAll else {
@@ -99,13 +102,13 @@ final class MailboxReplyRows {
     }
 
     func replies(
-        in channel: Digest, of address: Digest, at now: Int64, limit: Int
+        in channel: Digest, of address: Digest, at now: OverTimes, limit: Int
     ) throws(StoreError) -> [MailboxReply]? {
         guard let mailbox = try mailbox(of: address) else { return nil }
         try select.bind(1, mailbox)
         try select.bind(2, channel)
-        try select.bind(3, now - MailboxReply.life)
-        try select.bind(4, Int64(limit))
+        try now.bind(to: select, from: 3, less: MailboxReply.life)
+        try select.bind(6, Int64(limit))
         defer { select.reset() }
         var replies: [MailboxReply] = []
         while try select.step() {
@@ -127,8 +130,9 @@ final class MailboxReplyRows {
     }
 
     /// Deletes what is good for nothing any more.
-    func forget(at now: Int64) throws(StoreError) {
-        try deleteOld.bind(1, now - MailboxReply.life)
+    func forget(at now: OverTimes) throws(StoreError) {
+        try deleteOld.bind(1, now.latest - MailboxReply.life)
+        try now.bind(to: deleteOld, from: 2, less: MailboxReply.life)
         try deleteOld.run()
     }
 
@@ -172,10 +176,11 @@ extension StoredMailboxes {
             try tables.replies.mailbox(of: address) != nil
         }
         guard isKnown else { return .noSuchMailbox }
-        let now = await dates().stored(now)
+        let dates = await dates()
+        let (now, over) = (dates.stored(now), dates.over(at: now))
         return try await file.write(MailboxTables.self) { tables throws(StoreError) in
             try tables.replies.post(
-                sealed, digest: digest, in: channel, by: address, at: now, within: bounds)
+                sealed, digest: digest, in: channel, by: address, at: now, over, within: bounds)
         }
     }
 

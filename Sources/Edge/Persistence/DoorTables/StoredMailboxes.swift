@@ -74,20 +74,18 @@ package struct StoredMailboxes: Sendable {
     package func deliver(
         dueAt time: Int64, within bounds: MailboxBounds
     ) async throws(OutboxError) -> MailboxDelivery {
-        let dates = await dates()
-        let time = dates.stored(time)
+        let over = await dates().due(at: time)
         // Where nothing is due no commit is needed.
-        let next = try await file.read(MailboxTables.self) { tables throws(StoreError) in
-            try tables.messages.delayed.next()
+        let wait = try await file.read(MailboxTables.self) { tables throws(StoreError) in
+            try tables.messages.delayed.wait(at: over)
         }
-        guard let next, next <= time else {
-            return MailboxDelivery(mailboxes: [], next: next.map { $0 + dates.ahead.milliseconds })
+        guard let wait, wait <= 0 else {
+            return MailboxDelivery(mailboxes: [], next: wait.map { time + $0 })
         }
         let delivery = try await file.write { store throws(StoreError) in
-            try store.tables(MailboxTables.self).messages.deliver(dueAt: time, within: bounds, in: store)
+            try store.tables(MailboxTables.self).messages.deliver(at: over, within: bounds, in: store)
         }
-        return MailboxDelivery(
-            mailboxes: delivery.mailboxes, next: delivery.next.map { $0 + dates.ahead.milliseconds })
+        return MailboxDelivery(mailboxes: delivery.mailboxes, next: delivery.wait.map { time + $0 })
     }
 
     /// Returns the points from which a client begins to read, and carries out the acknowledgements in its question. The first
@@ -121,7 +119,13 @@ package struct StoredMailboxes: Sendable {
             try tables.messages.messages(behind: places, at: now, limit: limit)
         }
         guard dates.ahead != .zero else { return found }
-        return found.map { ($0.mailbox, $0.message.later(by: dates.ahead)) }
+        return found.map {
+            (
+                $0.mailbox,
+                dates.isOwn($0.message.acceptedAt.milliseconds)
+                    ? $0.message.later(by: dates.ahead) : $0.message
+            )
+        }
     }
 
     /// Acknowledges messages.
@@ -166,11 +170,11 @@ package struct StoredMailboxes: Sendable {
     ///
     /// - Returns: What nobody has acknowledged of it, or of what went with its mailbox.
     package func forget(expiredBefore time: Int64) async throws(OutboxError) -> [KeptEnd] {
-        let time = await dates().over(at: time)
+        let over = await dates().over(at: time)
         return try await file.write { store throws(StoreError) in
             let tables = store.tables(MailboxTables.self)
-            try tables.replies.forget(at: time)
-            return try tables.messages.forget(expiredBefore: time, in: store)
+            try tables.replies.forget(at: over)
+            return try tables.messages.forget(expiredAt: over, in: store)
         }
     }
 }
