@@ -19,11 +19,24 @@ package enum PeerError: Error, Equatable, CustomStringConvertible {
     /// No request with this uid was sent with `awaitsOutcome`, or its outcome has come already.
     case noOutcomeExpected
 
+    /// Whether the node has said what it will say to the same bytes for ever: of another network, not read, too large.
+    package var isFinal: Bool {
+        switch self {
+        case .closedByNode(.wrongNetworkID), .closedByNode(.invalidDataType), .closedByNode(.messageTooLarge):
+            true
+        case .closedByNode, .connectionEnded, .closed, .noAnswer, .badFrame, .badEnvelope, .wrongAnswer,
+            .uidInUse,
+            .noOutcomeExpected:
+            false
+        }
+    }
+
     /// Whether the node may have taken what was sent: nothing that came says that it has not.
     package var mayBeTaken: Bool {
         switch self {
-        case .closedByNode(.wrongNetworkID), .badFrame, .badEnvelope, .uidInUse, .noOutcomeExpected: false
-        case .closedByNode, .connectionEnded, .closed, .noAnswer, .wrongAnswer: true
+        case .badFrame, .badEnvelope, .uidInUse, .noOutcomeExpected: false
+        case .closedByNode: !isFinal
+        case .connectionEnded, .closed, .noAnswer, .wrongAnswer: true
         }
     }
 

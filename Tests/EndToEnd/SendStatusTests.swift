@@ -5,6 +5,7 @@ import Processes
 import Reactor
 import Testing
 import Vectors
+import Wire
 
 /// How `onionbell send` ends: a script that sends again by its exit status rings nobody twice.
 @EventLoop
@@ -62,6 +63,21 @@ import Vectors
         let late = try await send("--form", form.rawValue, "--timeout", "1s", to: address, phone: phone)
         #expect(late.status == 69, "\(late)")
         await stage.close()
+    }
+
+    /// A node of another network says so for ever, and one that cannot read us as well.
+    @Test(arguments: [PeerClose.wrongNetworkID, .invalidDataType, .messageTooLarge])
+    func aFarewellThatNeverChangesIsNoReasonToTryAgain(reason: PeerClose) async throws {
+        let peer = try ClosingPeer(saying: reason)
+        let word = try #require(reason.word)
+        let phone = try Phone.new(.ios, descriptor: "X")
+        let sent = try await send(to: peer.address, phone: phone)
+        #expect(sent.status == 1 && sent.errors.contains(word), "\(sent)")
+        let words = [program, "watch", "--to", peer.address]
+        let watched = try await Task.detached { try run(words) }.value
+        #expect(watched.status == 1 && watched.output.contains("failing: "), "\(watched)")
+        #expect(peer.accepted == 2)
+        peer.close()
     }
 }
 

@@ -131,7 +131,7 @@ struct SendCommand: AsyncParsableCommand {
         request.awaitsOutcome = wait
         let route = try route().route
         switch await exchange(request, by: route) {
-        case .failure(let failure): throw fail(failure.words, status: failure.isOpen ? 3 : 69)
+        case .failure(let failure): throw fail(failure.words, status: failure.status)
         case .success(let last):
             switch last.status {
             case .delivered: return
@@ -158,8 +158,8 @@ struct SendCommand: AsyncParsableCommand {
     /// Why there is no answer.
     private struct Failure: Error {
         let words: String
-        /// Whether the node may have the notification all the same.
-        let isOpen: Bool
+        /// The exit status: 3 where the node may have the notification all the same.
+        var status: Int32 = 69
     }
 
     /// Sends and prints each response as it comes; returns the last one.
@@ -173,7 +173,7 @@ struct SendCommand: AsyncParsableCommand {
         do {
             peer = try await BisqPeer.dial(route, network: network, deadline: deadline)
         } catch {
-            return .failure(Failure(words: error.description, isOpen: false))
+            return .failure(Failure(words: error.description))
         }
         defer { peer.close() }
         do {
@@ -188,7 +188,8 @@ struct SendCommand: AsyncParsableCommand {
             }
             return .success(response)
         } catch {
-            return .failure(Failure(words: error.description, isOpen: error.mayBeTaken))
+            let status: Int32 = error.isFinal ? 1 : error.mayBeTaken ? 3 : 69
+            return .failure(Failure(words: error.description, status: status))
         }
     }
 

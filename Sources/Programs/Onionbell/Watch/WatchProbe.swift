@@ -105,7 +105,8 @@ struct WatchProbe {
             let outcome = try? await peer.nextResponse(to: request.uid, deadline: deadline)
             return .judge(receipt: receipt, outcome: outcome)
         } catch {
-            return WatchResult(verdict: .unreachable, words: "\(error)")
+            return WatchResult(
+                verdict: (error as? PeerError)?.isFinal == true ? .failing : .unreachable, words: "\(error)")
         }
     }
 
