@@ -20,6 +20,12 @@ package enum NodeProcess {
         umask(0o077)
         ThisProcess.disableCoreDumps()
         let word = Successor.takeWord()
+        if let word, let fault = word.fault {
+            return await Attempt(
+                successor, since: word.since, text: word.text, fault: fault, canGoBack: false
+            )
+            .run().exitStatus
+        }
         let kept = KeptSettings(for: configuration, environment: successor.environment)
         if word == nil, let kept, kept.hasCrashed {
             return await Attempt(successor, since: nil, text: kept.text, fault: crash, canGoBack: false)
@@ -27,9 +33,11 @@ package enum NodeProcess {
         }
         kept?.begin()
         let before = word?.text ?? kept?.text
+        let watchdog = word.map { successor.watchStart(after: $0) }
         let end = await Attempt(
-            successor, since: word?.since, text: nil, fault: nil, canGoBack: before != nil
+            successor, since: word?.since, text: nil, fault: nil, canGoBack: before != nil, watchdog: watchdog
         ).run()
+        watchdog?.end()
         kept?.end()
         guard let fault = end.failedStart, let before else { return end.exitStatus }
         return await Attempt(successor, since: word?.since, text: before, fault: fault, canGoBack: false)
@@ -56,12 +64,15 @@ private struct Attempt {
     /// The reason why it is not that of the file.
     let fault: String?
     let canGoBack: Bool
+    /// The time limit of the start; `nil`: it has none.
+    let watchdog: Watchdog?
 
     init(
-        _ successor: Successor, since: MonotonicTime?, text: String?, fault: String?, canGoBack: Bool
+        _ successor: Successor, since: MonotonicTime?, text: String?, fault: String?, canGoBack: Bool,
+        watchdog: Watchdog? = nil
     ) {
         (self.successor, self.since, self.text) = (successor, since, text)
-        (self.fault, self.canGoBack) = (fault, canGoBack)
+        (self.fault, self.canGoBack, self.watchdog) = (fault, canGoBack, watchdog)
     }
 
     private var configuration: String { successor.configuration }
@@ -186,7 +197,7 @@ private struct Attempt {
         _ lines: LineSink, _ output: LineSink, _ onStart: @EventLoop () -> Void
     ) async throws(NodeError) {
         let start = try NodeStart(settings, host: host, log: log)
-        let life = NodeLife(start, service, log, lines) { [successor] in
+        let life = NodeLife(start, service, log, lines, watchdog) { [successor] in
             output.flush()
             return successor.become(after: Successor.Word(text: text, since: $0))
         }
@@ -197,6 +208,7 @@ private struct Attempt {
             guard !life.isStopping else { return try await life.end() }
             throw error
         }
+        watchdog?.end()
         MovedOut.forget(in: settings.stateDirectory)
         onStart()
         let unused = Handover.shared.closeRest()
@@ -234,6 +246,7 @@ private final class NodeLife {
     private let service: ServiceManager
     private let log: Logger
     private let lines: LineSink
+    private let watchdog: Watchdog?
     /// Becomes the successor at a restart in place, which began at that time; returns only if that is impossible.
     private let become: @EventLoop (MonotonicTime) -> SystemError
     private var isRestarting = false
@@ -248,9 +261,9 @@ private final class NodeLife {
 
     init(
         _ start: NodeStart, _ service: ServiceManager, _ log: Logger, _ lines: LineSink,
-        become: @escaping @EventLoop (MonotonicTime) -> SystemError
+        _ watchdog: Watchdog?, become: @escaping @EventLoop (MonotonicTime) -> SystemError
     ) {
-        self.become = become
+        (self.become, self.watchdog) = (become, watchdog)
         self.start = start
         self.lines = lines
         self.service = service
@@ -292,6 +305,8 @@ private final class NodeLife {
 
     private func begin() {
         isStopping = true
+        // A start that is stopped is begun no more.
+        watchdog?.end()
         since = EventLoop.awake
         if isRestarting {
             log.notice("node.restarting")

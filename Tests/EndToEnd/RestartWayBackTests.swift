@@ -95,6 +95,38 @@ import Wire
         await stage.close()
     }
 
+    /// A disk may hang, and the event loop with it, in a start that every check has passed.
+    @Test func aStartThatHangsIsBegunAnewWithTheSettingsFromBefore() async throws {
+        let stage = try LoopbackStage(withWebPush: true)
+        let disk = try TroubledDisk(stage.world.state + "/vapid", in: stage.world.directory.path)
+        let all = try read(stage.configuration)
+        var lines = all.split(separator: "\n", omittingEmptySubsequences: false)
+        let app = try #require(lines.firstIndex { $0.contains("name: browsers") })
+        lines.removeSubrange(app..<(app + 4))
+        try write(lines.joined(separator: "\n"), to: stage.configuration)
+        try await stage.start(environment: disk.environment)
+        let process = try #require(stage.node.processID)
+
+        // What the new settings need is written at the start.
+        try disk.hang()
+        try write(all, to: stage.configuration)
+        let restarting = Task { try await restart(stage.configuration) }
+        try await until { disk.isMet }
+        // Whoever comes meanwhile waits.
+        #expect(try await stage.dial().send(request(1)).status == .stored)
+        let result = try await restarting.value
+        #expect(result.status == 1 && result.errors.contains("was not over within 30 seconds"), "\(result)")
+        #expect(stage.node.exit == nil && stage.node.processID == process)
+        #expect(try !stage.isWell("settings"))
+
+        try disk.mend()
+        let second = try await restart(stage.configuration)
+        #expect(second.status == 0, "\(second)")
+        #expect(try stage.isWell("settings"))
+        #expect(!stage.node.lines.contains { $0.contains("descriptors_unused") }, "\(stage.node.lines)")
+        await stage.close()
+    }
+
     // MARK: Files
 
     @Test(arguments: ["format", "credential", "tor", "peers"])

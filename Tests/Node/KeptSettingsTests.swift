@@ -107,8 +107,11 @@ import Testing
     @Test func aWordToTheSuccessorIsReadAsItWasSaid() throws {
         let word = Successor.Word(text: "a: 1\n\nb: 2\n", since: 12)
         let read = try #require(Successor.Word(word.bytes))
-        #expect(read.text == word.text && read.since == 12)
-        for bytes in ["", "\n", "a\nb", "-1\nb", "12"] {
+        #expect(read.text == word.text && read.since == 12 && read.fault == nil)
+        let late = Successor.Word(text: "a: 1\n", since: 7, fault: "it was not over in time")
+        let readLate = try #require(Successor.Word(late.bytes))
+        #expect(readLate.text == late.text && readLate.since == 7 && readLate.fault == late.fault)
+        for bytes in ["", "\n", "a\nb", "-1\nb", "12", " \nb", "x 12\nb"] {
             #expect(Successor.Word(Array(bytes.utf8)) == nil, "\(bytes)")
         }
     }

@@ -118,4 +118,22 @@ import Testing
         #expect(fault.code == ENOENT)
         #expect(handover.takeBytes("a", limit: 10) == [1, 2])
     }
+
+    /// What a start has taken, and closed, is there for another try until the start is over.
+    @Test func copiesOutliveWhatIsTakenUntilTheStartIsOver() throws {
+        let handover = Handover()
+        let ends = try pipe()
+        handover.keep("a", Descriptor(owning: ends[0]))
+        handover.keepCopies()
+        // Taken, and closed at once.
+        #expect(taken("a", from: handover) == ends[0])
+        signal(SIGPIPE, SIG_IGN)
+        #expect(write(ends[1], "x", 1) == 1, "somebody can read still")
+        let fault = handover.becomeAgain(
+            "/nonexistent/onionbelld", arguments: [], environment: [:], keeping: "b", [1])
+        #expect(fault.code == ENOENT && taken("b", from: handover) == nil)
+        #expect(handover.closeRest() == 0)
+        #expect(write(ends[1], "x", 1) == -1 && errno == EPIPE)
+        close(ends[1])
+    }
 }

@@ -31,6 +31,8 @@ package final class Handover: Sendable {
 
     struct Contents {
         fileprivate(set) var held: [Held] = []
+        /// Copies of what this process was handed, for ``becomeAgain(_:arguments:environment:keeping:_:)``.
+        fileprivate var copies: [Held] = []
         fileprivate var successor: Successor?
         /// Descriptors that this process was promised, and that can't be used.
         fileprivate var missing = 0
@@ -63,6 +65,16 @@ package final class Handover: Sendable {
         contents.withLock { ($0.held, $0.missing) = (held, count - held.count) }
     }
 
+    /// Keeps copies of what this process was handed until its start is over (``closeRest()``), whatever the start does with it.
+    package func keepCopies() {
+        contents.withLock { contents in
+            contents.copies = contents.held.compactMap { held in
+                let number = onionbell_copy_descriptor(held.number)
+                return number >= 0 ? Held(name: held.name, number: number) : nil
+            }
+        }
+    }
+
     /// Takes a listening stream socket that is bound to an address and found there; `nil`: there is none.
     func takeListener(at address: SocketAddress) -> Descriptor? {
         guard address.canBeFound else { return nil }
@@ -91,12 +103,12 @@ package final class Handover: Sendable {
     ///
     /// - Returns: The number of descriptors that were of no use, with those that were promised and are none.
     package func closeRest() -> Int {
-        let (rest, missing) = contents.withLock { contents in
-            defer { (contents.held, contents.missing) = ([], 0) }
+        let (rest, copies, missing) = contents.withLock { contents in
+            defer { (contents.held, contents.copies, contents.missing) = ([], [], 0) }
             for held in contents.held { contents.store?.forgetForeign(held.name) }
-            return (contents.held, contents.missing)
+            return (contents.held, contents.copies, contents.missing)
         }
-        for held in rest { close(held.number) }
+        for held in rest + copies { close(held.number) }
         return rest.count + missing
     }
 
@@ -157,7 +169,27 @@ package final class Handover: Sendable {
     @EventLoop
     package func become(_ program: String, arguments: [String], environment: [String: String]) -> SystemError
     {
-        let held = contents.withLock { $0.held }
+        Handover.become(program, arguments, environment, contents.withLock { $0.held })
+    }
+
+    /// Becomes a program from whatever thread, also where the event loop hangs: it finds what this process was handed itself,
+    /// and bytes under a name.
+    ///
+    /// - Returns: Only if that is impossible, with the reason; then nothing has changed.
+    package func becomeAgain(
+        _ program: String, arguments: [String], environment: [String: String], keeping name: String,
+        _ bytes: [UInt8]
+    ) -> SystemError {
+        guard let file = MemoryFile(name) else { return SystemError("start \(program)") }
+        file.write(bytes)
+        let copies = contents.withLock { $0.copies }
+        return Handover.become(
+            program, arguments, environment, copies + [Held(name: name, number: file.number)])
+    }
+
+    private static func become(
+        _ program: String, _ arguments: [String], _ environment: [String: String], _ held: [Held]
+    ) -> SystemError {
         // Those that this program was given are used up.
         var variables = environment.filter { !Handover.variables.contains($0.key) }
         if !held.isEmpty {
