@@ -113,6 +113,7 @@ final class RelayNode {
         certificates.stop()
         invitations.stop()
         watchman.stop()
+        phoneTest.hurry()
     }
 
     /// Stops what the owner sees of the node.

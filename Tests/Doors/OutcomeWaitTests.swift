@@ -75,4 +75,22 @@ import Testing
         }
         #expect(receipt == .stored)
     }
+
+    /// Before a restart nobody waits for as long as the settings say: neither who came before, nor who comes now.
+    @Test func whoWaitsWhileTheNodeHandsOnIsToldSoonWhatIsKnown() async {
+        let deadlines = OutcomeDeadlines(after: .seconds(3600))
+        var answers: [Receipt] = []
+        for isBefore in [true, false] {
+            if !isBefore { deadlines.hurry(within: .milliseconds(20)) }
+            await withCheckedContinuation { continuation in
+                let wait = OutcomeWait(until: deadlines) { receipt, _ in
+                    answers.append(receipt)
+                    continuation.resume()
+                }
+                wait.take(.stored)
+                if isBefore { deadlines.hurry(within: .milliseconds(20)) }
+            }
+        }
+        #expect(answers == [.stored, .stored])
+    }
 }

@@ -171,7 +171,7 @@ extension NodeConsole {
         http.acceptsPerTurn = NodeConsole.acceptsPerTurn
         http.refusals = NodeConsole.refusals
         let server = HTTPServer(
-            settings: http, circuits: circuits, liveDoors: [stream], refusal: ConsoleDoor.refusal,
+            settings: http, circuits: circuits, doors: [stream], refusal: ConsoleDoor.refusal,
             handler: handler)
         servers.append(server)
         return server

@@ -37,9 +37,12 @@ package final class GorushDoor: HTTPDoor {
     private let settings: Settings
     private let dispatcher: Dispatcher
     private let figures: DoorCounter
+    /// The time for which answers wait for the gateways; `nil`: they don't.
+    private let deadlines: OutcomeDeadlines?
 
     package init(settings: Settings, dispatcher: Dispatcher) {
         self.settings = settings
+        deadlines = settings.waits ? OutcomeDeadlines(after: settings.outcomeDeadline) : nil
         self.dispatcher = dispatcher
         figures = dispatcher.door("gorush")
     }
@@ -84,6 +87,8 @@ package final class GorushDoor: HTTPDoor {
         }
     }
 
+    package func hurry() { deadlines?.hurry() }
+
     package func tooLargeAnswer(limit: Int) -> HTTPResponse { GorushAnswer.response(to: .missing) }
 
     /// Whether a request has the secret, if there is one: as `Bearer SECRET`, or `Basic` with the secret as password,
@@ -115,8 +120,7 @@ package final class GorushDoor: HTTPDoor {
     ) async {
         let turns = Turns(of: GorushDoor.pushesPerTurn)
         let gathering = Gathering(
-            GorushAnswer(hidesTokens: settings.hidesTokens),
-            deadline: settings.waits ? settings.outcomeDeadline : nil, respond)
+            GorushAnswer(hidesTokens: settings.hidesTokens), until: deadlines, respond)
         for notification in request.notifications {
             switch notification.platform {
             case .ios where !settings.apps.ios.isEmpty:
@@ -240,17 +244,16 @@ private final class Gathering {
     private var pushes: [GorushAnswer.Push?] = []
     private var unknown = 1
     private var respond: (@EventLoop (HTTPResponse) -> Void)?
-    private var timer: Timer?
-    /// The time for the outcomes; `nil`: stored is enough to know.
-    private let deadline: Duration?
+    /// The wait for the outcomes; `nil`: stored is enough to know.
+    private var wait: OutcomeWait?
 
     init(
-        _ answer: GorushAnswer, deadline: Duration?,
+        _ answer: GorushAnswer, until deadlines: OutcomeDeadlines?,
         _ respond: @escaping @EventLoop (HTTPResponse) -> Void
     ) {
         self.answer = answer
-        self.deadline = deadline
         self.respond = respond
+        wait = deadlines.map { OutcomeWait(until: $0) { [self] _, _ in finish() } }
     }
 
     /// Adds a push whose receipt is to come.
@@ -264,15 +267,12 @@ private final class Gathering {
 
     /// Begins to wait for what is not known yet. To be called when everything that is to be expected is.
     func allAsked() {
-        if let deadline, unknown > 1 {
-            timer = Timer { [self] in finish() }
-            timer?.start(after: deadline)
-        }
+        if unknown > 1 { wait?.take(.stored) }
         known()
     }
 
     func take(_ receipt: Receipt, of number: Int) {
-        guard deadline == nil || receipt != .stored, respond != nil, let push = pushes[number] else { return }
+        guard wait == nil || receipt != .stored, respond != nil, let push = pushes[number] else { return }
         pushes[number] = nil
         switch receipt.answer {
         case .taken: break
@@ -294,11 +294,11 @@ private final class Gathering {
 
     private func known() {
         unknown -= 1
-        if unknown == 0 { finish() }
+        guard unknown == 0 else { return }
+        if let wait { wait.take(.kept) } else { finish() }
     }
 
     private func finish() {
-        timer = nil
         pushes = []
         respond?(answer.response)
         respond = nil

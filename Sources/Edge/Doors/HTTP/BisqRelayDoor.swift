@@ -53,6 +53,8 @@ package final class BisqRelayDoor: HTTPDoor {
         }
     }
 
+    package func hurry() { deadlines.hurry() }
+
     // MARK: Bisq 1
 
     private func answerGet(_ request: HTTPRequest, _ respond: @escaping @EventLoop (HTTPResponse) -> Void) {

@@ -19,6 +19,9 @@ package protocol HTTPDoor: AnyObject {
     /// Gives an answer of the server itself, in plain text, the form that this door's clients read: the refusal of a
     /// request that is none, or of a path that no door knows.
     func refusal(_ response: HTTPResponse) -> HTTPResponse
+
+    /// Answers soon with what is known then, to whoever waits for an outcome: the node hands on to its successor.
+    func hurry()
 }
 
 extension HTTPDoor {
@@ -37,6 +40,8 @@ extension HTTPDoor {
     }
 
     package func refusal(_ response: HTTPResponse) -> HTTPResponse { response }
+
+    package func hurry() {}
 }
 
 /// A door with limits of its own, on whatever servers it is served: however many come to it, the other doors have
@@ -103,4 +108,5 @@ package final class LimitedDoor: HTTPDoor {
     package func busyAnswer(_ busy: Busy) -> HTTPResponse { door.busyAnswer(busy) }
     package func tooLargeAnswer(limit: Int) -> HTTPResponse { door.tooLargeAnswer(limit: limit) }
     package func refusal(_ response: HTTPResponse) -> HTTPResponse { door.refusal(response) }
+    package func hurry() { door.hurry() }
 }

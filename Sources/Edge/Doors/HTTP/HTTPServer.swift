@@ -66,6 +66,7 @@ package final class HTTPServer {
     let refusal: @EventLoop (HTTPResponse) -> HTTPResponse
     /// Asked by a request's head for another limit of its body than that of ``Settings/limits``; `nil`: there is none.
     package var bodyLimit: ((HTTPRequest) -> Int?)?
+    private let doors: [any HTTPDoor]
     private let liveDoors: [any LiveDoor]
     private var listeners: [Listener] = []
     private let connections: Places
@@ -80,7 +81,7 @@ package final class HTTPServer {
     ///   - room: The room for the buffers of all connections, of other doors too.
     package init(
         settings: Settings = Settings(), circuits: Circuits? = nil, room: BufferRoom = BufferRoom(),
-        liveDoors: [any LiveDoor] = [],
+        doors: [any HTTPDoor] = [],
         refusal: @escaping @EventLoop (HTTPResponse) -> HTTPResponse = { $0 }, handler: @escaping Handler
     ) {
         connections = Places(settings.connections, room: room)
@@ -92,7 +93,7 @@ package final class HTTPServer {
         self.circuits = circuits
         strangers = circuits.strangers
         countsRefusals = !settings.refusals.isEmpty
-        self.liveDoors = liveDoors
+        (self.doors, liveDoors) = (doors, doors.compactMap { $0 as? any LiveDoor })
         self.refusal = refusal
         self.handler = handler
     }
@@ -105,10 +106,8 @@ package final class HTTPServer {
         let refusal: @EventLoop (HTTPResponse) -> HTTPResponse = { response in
             doors.reduce(response) { $1.refusal($0) }
         }
-        self.init(
-            settings: settings, circuits: circuits, room: room,
-            liveDoors: doors.compactMap { $0 as? any LiveDoor }, refusal: refusal
-        ) { request, respond in
+        self.init(settings: settings, circuits: circuits, room: room, doors: doors, refusal: refusal) {
+            request, respond in
             for door in doors {
                 if let handler = door.handler(for: request.path) { return handler(request, respond) }
             }
@@ -213,6 +212,7 @@ package final class HTTPServer {
     package func close() async {
         for listener in listeners { listener.close() }
         listeners = []
+        if Handover.shared.isHandingOn { for door in doors { door.hurry() } }
         await connections.shutDown()
     }
 }

@@ -42,7 +42,7 @@ final class OutcomeWait {
 @EventLoop
 final class OutcomeDeadlines {
     /// The time that each wait may last.
-    private let time: Duration
+    private var time: Duration
     private var waits: ArraySlice<(due: MonotonicTime, wait: OutcomeWait)> = []
     private var running = 0
     private let timer = Timer()
@@ -56,6 +56,14 @@ final class OutcomeDeadlines {
         running += 1
         waits.append((EventLoop.now + time, wait))
         if !timer.isRunning { timer.start(after: time) }
+    }
+
+    /// Ends the waits soon, also those that are still to begin: who hands on to a successor keeps nobody waiting for a gateway.
+    func hurry(within limit: Duration = .seconds(1)) {
+        time = min(time, limit)
+        let due = EventLoop.now + time
+        for index in waits.indices where waits[index].due > due { waits[index].due = due }
+        if timer.isRunning { timer.start(after: time) }
     }
 
     /// Keeps the list as short as what waits; costs each a constant on average.

@@ -48,6 +48,8 @@ package final class WebPushDoor: HTTPDoor {
         }
     }
 
+    package func hurry() { deadlines.hurry() }
+
     private static func isGet(_ request: HTTPRequest) -> Bool {
         request.method == "GET" || request.method == "HEAD"
     }
