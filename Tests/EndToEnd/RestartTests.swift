@@ -115,6 +115,34 @@ import Wire
         await stage.close()
     }
 
+    /// Over Tor a client's first bytes may come seconds after its connection. Its circuit is said before them, and only once.
+    @Test(arguments: [false, true])
+    func whoIsConnectedAndHasSaidNothingIsServedByTheSuccessor(saysCircuits: Bool) async throws {
+        let stage = try LoopbackStage {
+            saysCircuits ? $0.replacing("guarded: false", with: "guarded: true") : $0
+        }
+        try await stage.start()
+        @EventLoop func dial(_ circuit: String) async throws -> BisqPeer {
+            let stream = try await Reactor.Stream.connect(to: stage.peers, deadline: theRun)
+            if saysCircuits {
+                stream.write(
+                    Array(
+                        "PROXY TCP6 fc00:dead:beef:4dad::0:\(circuit) ::1 \(Int(circuit, radix: 16)!) 9999\r\n"
+                            .utf8))
+            }
+            return BisqPeer(stream, unread: [], network: .mainnet)
+        }
+        let silent = try await dial("2a")
+        // They are taken in their order.
+        let other = try await dial("2b")
+        _ = try await other.ping()
+        let result = try await restart(stage.configuration)
+        #expect(result.status == 0, "\(result)")
+        #expect(try await silent.send(request(1)).status == .stored)
+        #expect(!stage.node.lines.contains { $0.contains("descriptors_unused") }, "\(stage.node.lines)")
+        await stage.close()
+    }
+
     @Test func withSettingsThatCannotBeReadItGoesOn() async throws {
         let stage = try LoopbackStage()
         try await stage.start()

@@ -111,6 +111,37 @@ import Testing
         #expect(listener(at: address, from: handover) == nil)
     }
 
+    @Test @EventLoop func aClientIsFoundBesideTheListenerToWhichItHasCome() throws {
+        let handover = Handover()
+        let path = "/tmp/onionbell-test-\(UInt64.random(in: 0 ..< .max))"
+        defer { unlink(path) }
+        var address = try #require(SocketAddress(unixPath: path))
+        let other = try #require(SocketAddress(unixPath: path + "x"))
+        let number = try Listener.bound(to: .unix(path: path), &address).release()
+        #expect(listen(number, 1) == 0)
+        let client = try Descriptor.socket(family: AF_UNIX, for: "test")
+        #expect(address.withPointer { connect(client.number, $0, $1) } == 0)
+        let accepted = accept(number, nil, nil)
+        handover.begin(for: .anotherProcess)
+        handover.keep(listener: Descriptor(owning: number))
+        #expect(!handover.findsClient(accepted), "a service manager's store has the listener alone")
+        handover.begin(for: .thisProcess)
+        #expect(handover.findsClient(accepted) && !handover.findsClient(client.number))
+        let rest = (0..<191).map { _ in dup(STDIN_FILENO) }
+        for one in rest { handover.keep("a", Descriptor(owning: one)) }
+        #expect(!handover.findsClient(accepted), "the others are needed more")
+
+        handover.keep(client: Descriptor(owning: accepted), circuit: 42)
+        #expect(handover.takeClients(at: address).isEmpty, "it is handed on")
+        handover.takeBack()
+        #expect(handover.takeClients(at: other).isEmpty)
+        let found = handover.takeClients(at: address)
+        #expect(found.map(\.circuit) == [42])
+        #expect(handover.takeClients(at: address).isEmpty)
+        for stream in found { stream.close() }
+        #expect(handover.closeRest() == 192)
+    }
+
     @Test @EventLoop func aProgramThatIsNotThereChangesNothing() {
         let handover = Handover()
         handover.keep("a", [1, 2])

@@ -102,7 +102,8 @@ package struct SocketAddress: Sendable {
         return unixPath == other.unixPath
     }
 
-    private init?(boundBy descriptor: CInt) {
+    /// Reads the address that a socket is bound to.
+    init?(boundBy descriptor: CInt) {
         storage = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
         let failed = withUnsafeMutablePointer(to: &storage) { pointer in

@@ -13,6 +13,9 @@ package final class Handover: Sendable {
 
     /// Descriptors that a process takes at most; further ones are closed.
     private static let most = 256
+    /// The number of kept descriptors at which no client's is added: the others are needed more.
+    private static let mostBesideClients = 192
+    private static let client = "client-"
     private static let variables = ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"]
 
     /// The program that gets what is handed on.
@@ -84,19 +87,36 @@ package final class Handover: Sendable {
         }
     }
 
+    /// Takes the clients that were connected to a listener at an address, and from which nothing has been read.
+    @EventLoop
+    func takeClients(at address: SocketAddress) -> [Stream] {
+        var found: [Stream] = []
+        while let held = takeHeld({ $0.name.hasPrefix(Handover.client) && address.isBound(by: $0.number) }),
+            fcntl(held.number, F_SETFL, O_NONBLOCK) == 0
+        {
+            let stream = Stream(inheriting: Descriptor(owning: held.number))
+            stream.circuit = UInt32(held.name.dropFirst(Handover.client.count))
+            found.append(stream)
+        }
+        return found
+    }
+
     /// Takes the descriptor of a name; `nil`: there is none. Its kind is not known.
     package func take(_ name: String) -> Descriptor? {
         take { $0.name == name }
     }
 
     private func take(_ isWanted: (Held) -> Bool) -> Descriptor? {
-        let number = contents.withLock { contents -> CInt? in
+        takeHeld(isWanted).map { Descriptor(owning: $0.number) }
+    }
+
+    private func takeHeld(_ isWanted: (Held) -> Bool) -> Held? {
+        contents.withLock { contents in
             guard contents.successor == nil, let index = contents.held.firstIndex(where: isWanted) else {
                 return nil
             }
-            return contents.held.remove(at: index).number
+            return contents.held.remove(at: index)
         }
-        return number.map { Descriptor(owning: $0) }
     }
 
     /// Closes what nobody has taken, and takes it out of the store: once a start has everything that it wants.
@@ -137,6 +157,24 @@ package final class Handover: Sendable {
     func keep(listener: consuming Descriptor) {
         let name = Handover.name(ofListener: listener.number)
         keep(name, listener)
+    }
+
+    /// Whether the successor will find a client's connection: beside the listener that the client has come to.
+    func findsClient(_ number: CInt) -> Bool {
+        contents.withLock { contents in
+            contents.successor == .thisProcess && contents.held.count < Handover.mostBesideClients
+                && contents.held.contains { held in
+                    Handover.isListening(held.number)
+                        && SocketAddress(boundBy: held.number)?.isBound(by: number) == true
+                }
+        }
+    }
+
+    /// Keeps a client's connection open for the successor's listener.
+    ///
+    /// - Parameter circuit: What has been read of it: the circuit by which it comes, as tor says before all else.
+    func keep(client descriptor: consuming Descriptor, circuit: UInt32?) {
+        keep(Handover.client + (circuit.map(String.init) ?? ""), descriptor)
     }
 
     /// Keeps a descriptor open for the successor.

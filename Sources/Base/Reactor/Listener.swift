@@ -61,6 +61,10 @@ package final class Listener {
         pause.action = { [unowned self] in event?.add() }
         Handover.shared.store(listener: self.descriptor.number)
         Listener.places.append(self.endpoint)
+        for client in Handover.shared.takeClients(at: address) {
+            Listener.foundWaiting += 1
+            accept(client)
+        }
     }
 
     /// Returns the address of a place; throws for a name, and for a path that is too long.

@@ -57,6 +57,9 @@ package final class Stream {
         milliseconds == .max ? nil : .milliseconds(Int64(milliseconds))
     }
 
+    /// The circuit by which it comes, where a process before this one has read that; `nil`: tor says it, or there is none.
+    package internal(set) var circuit: UInt32?
+
     /// Bytes of room that stay allocated while nothing waits to be sent.
     @exclusivity(unchecked) package var keptOutputCapacity = 4096
 
@@ -265,6 +268,18 @@ package final class Stream {
         readEvent.remove()
         writeEvent?.remove()
         return copy
+    }
+
+    /// Ends the stream, of which nothing has been read, and leaves the connection for the successor's listener.
+    ///
+    /// - Parameter circuit: What tor has said of it before its first byte.
+    /// - Returns: Whether it is left; if not, the stream goes on.
+    package func handOn(circuit: UInt32?) -> Bool {
+        guard isOpen, Handover.shared.findsClient(descriptor.number), let copy = handOn() else {
+            return false
+        }
+        Handover.shared.keep(client: copy, circuit: circuit)
+        return true
     }
 
     /// Closes the stream at once; what waits to be sent is dropped.

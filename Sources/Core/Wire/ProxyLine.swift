@@ -80,6 +80,9 @@ package struct ProxyLineDecoder {
 
     package init() {}
 
+    /// Whether nothing of the line has come.
+    package var isEmpty: Bool { unread.isEmpty }
+
     /// Reads a line, with `position` moved behind it; `nil` when `bytes` are used up before its end.
     ///
     /// - Throws: ``ProxyLineError``; the decoder must not be used again.

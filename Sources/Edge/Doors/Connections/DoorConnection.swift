@@ -58,6 +58,8 @@ class DoorConnection: StreamHandler {
         /// The connection held most, when all together held too much.
         case greedy
         case shutDown
+        /// The successor serves it.
+        case handedOn
         /// The protocol's own end.
         case finished
     }
@@ -103,6 +105,9 @@ class DoorConnection: StreamHandler {
     final func begin() {
         places.enter(self)
         stream.handler = self
+        if let circuit = stream.circuit, arrival.circuits.settings.knowsCircuits {
+            enter(by: .circuit(circuit))
+        }
         if !arrival.circuits.settings.knowsCircuits { enter(by: arrival.origin) }
     }
 
@@ -282,16 +287,23 @@ class DoorConnection: StreamHandler {
 
     // MARK: The end
 
-    /// Takes nothing more, and ends when what it took is answered.
+    /// Takes nothing more, and ends when what it took is answered. A client that has said nothing yet is the successor's.
     ///
     /// - Parameter grace: The time for a client that has just come, or whose request is on its way: it may send no second
     ///   one.
     final func shutDown(grace: Duration = .zero) {
         isShuttingDown = true
+        if !hasSpoken, handOn() { return end(.handedOn) }
         hasGrace = grace > .zero && (hasSpoken || EventLoop.now - lastHeard < grace)
         guard !isAwaited else { return }
         stream.pauseReading()
         if !isBusy { end(.shutDown) }
+    }
+
+    private func handOn() -> Bool {
+        if case .arriving(let decoder) = state, !decoder.isEmpty { return false }
+        guard case .circuit(let number)? = circuit?.origin else { return stream.handOn(circuit: nil) }
+        return stream.handOn(circuit: number)
     }
 
     /// Waits no longer for requests that are not whole.

@@ -166,7 +166,7 @@ extension PeerClose {
         case .late: self = .frameTimeout
         case .withoutLine: self = .noCircuit
         case .refused, .evicted, .greedy: self = .tooManyConnections
-        case .shutDown: self = .shutDown
+        case .shutDown, .handedOn: self = .shutDown
         }
     }
 }
