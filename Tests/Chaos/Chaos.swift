@@ -49,8 +49,8 @@ func pause(_ time: Duration) async { try? await Task.sleep(for: time) }
 extension Int64 {
     /// Nanoseconds as seconds with two places.
     var seconds: String {
-        let hundredths = self / 10_000_000
+        let hundredths = magnitude / 10_000_000
         let rest = hundredths % 100
-        return "\(hundredths / 100).\(rest < 10 ? "0" : "")\(rest)"
+        return "\(self < 0 ? "-" : "")\(hundredths / 100).\(rest < 10 ? "0" : "")\(rest)"
     }
 }

@@ -62,6 +62,7 @@ final class RestartsRun {
         place = try RestartPlace(world.directory, configuration: configuration)
         node = try LabNode(path + "/bin/onionbelld", configuration: configuration)
         address = try await RestartsRun.address(of: node)
+        try await tor.watch(address)
         let port = try freePort()
         clientsTor = try await network.startTor(["SocksPort 127.0.0.1:\(port)"])
         let socks = Endpoint.host("127.0.0.1", port: port)
@@ -207,6 +208,7 @@ final class RestartsRun {
             ["nothing taken for, median, longest", "\(unservedTimes[0]), \(unservedTimes[1])"],
             ["connections that waited", "\(waited)"],
             ["restarts over which introduction circuits changed", "\(otherIntroductions)"],
+            ["descriptors sent, during restarts", "\(tor.uploads.count), \(tor.uploads(during: gaps))"],
             [
                 "asked by the peer that stays, its connections",
                 "\(senders.asked.count), \(senders.reconnects)",

@@ -15,6 +15,13 @@ final class RestartsTor {
     private let cookie: String
     private let systemTor: LabTor?
     private var instance: ChildProcess?
+    private var watching: ControlConnection?
+    /// The times at which tor has sent a descriptor of the service to a directory.
+    private(set) var uploads: [ContinuousClock.Instant] = []
+
+    func uploads(during times: [ClosedRange<ContinuousClock.Instant>]) -> Int {
+        uploads.count { upload in times.contains { $0.contains(upload) } }
+    }
 
     /// - Parameter directory: The node's; its state directory is made.
     init(_ mode: Mode, _ network: PrivateTorNetwork, torrc: String, in directory: LabDirectory) async throws {
@@ -86,7 +93,22 @@ final class RestartsTor {
         return Service(introductionCircuits: Set(introductions))
     }
 
+    /// Notes from now on when tor sends a descriptor of a service to a directory.
+    func watch(_ address: String) async throws {
+        let connection = try await ControlConnection.open(
+            control, credentials: ControlCredentials(cookieFile: cookie))
+        connection.onEvent = { [unowned self] event in
+            guard case .descriptor(let event) = event, event.action == .upload,
+                address.hasPrefix(event.serviceID)
+            else { return }
+            uploads.append(.now)
+        }
+        try await connection.send(.setEvents(["HS_DESC"]))
+        watching = connection
+    }
+
     func close() async {
+        watching?.close()
         instance = nil
         await systemTor?.kill()
     }
