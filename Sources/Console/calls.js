@@ -6,7 +6,7 @@ import { state } from "./state.js";
 /** Codes that have words here; the others are told in the node's own. */
 const known = new Set([
     "no_answer", "not_accepted", "too_many_attempts", "passphrase_length", "token_sections", "token_magic", "token_key",
-    "token_device", "token_cut", "bad_name", "phone_known", "name_taken", "name_full", "foreign_token", "no_address", "no_mailboxes",
+    "token_device", "token_cut", "bad_name", "bad_phone_name", "phone_known", "name_taken", "name_full", "foreign_token", "no_address", "no_mailboxes",
     "mailbox_known", "busy", "android_only", "forms_differ", "backup_passphrase", "no_backup", "newer_backup",
     "wrong_passphrase", "another_node", "old_node_published", "old_node_unknown", "unsupervised", "edit_text", "settings_closed",
     "changed_meanwhile", "no_way_out",

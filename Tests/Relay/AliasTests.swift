@@ -302,10 +302,24 @@ import Vectors
 
     @Test func aNameHasItsBoundsAndItsLetters() {
         for name in ["a", "Alice.2-phones_x", String(repeating: "a", count: 64)] {
-            #expect(PhoneBook.isName(name))
+            #expect(PhoneBook.isName(name) && PhoneBook.isWord(name))
         }
-        for name in ["", "a b", "a|b", "é", "a\n", String(repeating: "a", count: 65)] {
-            #expect(!PhoneBook.isName(name))
+        let family = "\u{1F469}\u{200D}\u{1F467}"
+        for name in [
+            "a b", "<b>", "Händy", "мой телефон", "电话", "a\u{301}", family, String(repeating: "é", count: 40),
+        ] {
+            #expect(PhoneBook.isName(name) && !PhoneBook.isWord(name), "\(name)")
+        }
+        let unseen: [String] = [
+            "\n", "\t", "\u{0}", "\u{7f}", "\u{202e}", "\u{200b}", "\u{2028}", "\u{a0}", "\u{e000}",
+            "\u{feff}",
+        ]
+        var wrong: [String] = ["", " ", " a", "a ", "a  b", "a\u{200d}"]
+        wrong.append(String(repeating: "é", count: 41))
+        wrong.append(String(repeating: "a", count: 65))
+        for text in unseen { wrong.append("a\(text)b") }
+        for name in wrong {
+            #expect(!PhoneBook.isName(name) && !PhoneBook.isWord(name), "\(name)")
         }
     }
 }

@@ -11,6 +11,8 @@ let standIn = null;
 let made = null;
 /** By phone: what its last ring has come to. It stays when the screen is drawn anew, at any moment. */
 const rings = new Map();
+/** By mailbox: what its last ring has come to. */
+const boxRings = new Map();
 
 export async function phonesScreen({ show }) {
     const { words } = state;
@@ -18,13 +20,15 @@ export async function phonesScreen({ show }) {
     const { ways } = await call("GET", "ways");
     const hasMailboxes = ways.some(({ way, state }) => way === "mailbox" && state !== "off");
     // After the last answer: a ring may end while this screen asks.
-    const list = element("div", { id: "list" });
+    const [list, places] = [element("div", { id: "list" }), element("div", { id: "mailboxes" })];
+    drawMailboxes(places, boxes.mailboxes, show);
     drawList(list, book, show);
     await drawLast(list);
     return {
         title: words("tab_phones"),
         live: async (kind) => {
             if (kind === "state") return drawLast(list);
+            if (kind === "mailboxes") return drawMailboxes(places, (await call("GET", "mailboxes")).mailboxes, show);
             if (kind !== "phones") return;
             const now = await call("GET", "phones");
             if (list.dataset.book === JSON.stringify(now)) return;
@@ -40,7 +44,7 @@ export async function phonesScreen({ show }) {
             adding(show),
             page.link ? withoutApp(page.link) : null,
             made ? shownOnce(made, show) : null,
-            mailboxes(boxes.mailboxes, hasMailboxes, show),
+            mailboxes(places, hasMailboxes, show),
             element("div", { class: "group" }, row(words("ways_title"), () => { location.hash = "#/ways"; })),
         ],
     };
@@ -123,7 +127,7 @@ async function remove(phone, show) {
 
 function rename(name, show) {
     const { words } = state;
-    const input = element("input", { value: name, maxlength: 64, "aria-describedby": "fault" });
+    const input = element("input", { value: name, maxlength: 80, "aria-describedby": "fault" });
     const dialog = element("dialog", { "aria-label": words("rename"), onclose: () => dialog.remove() },
         form([field(words("name"), input)], words("rename"), () => told(async () => {
             await call("PUT", `names/${encodeURIComponent(name)}`, { name: input.value.trim() });
@@ -155,7 +159,7 @@ function giveAddress(name) {
 
 function adding(show) {
     const { words } = state;
-    const name = element("input", { id: "name", maxlength: 64, autocomplete: "off", autocapitalize: "off" });
+    const name = element("input", { id: "name", maxlength: 80, autocomplete: "off", autocapitalize: "off" });
     const token = textInput();
     token.id = "token";
     return element("section", { class: "card", id: "add" }, element("h2", {}, words("phone_add")),
@@ -167,26 +171,46 @@ function adding(show) {
             standIn = stand_in;
             await show();
             say(words("phone_added"));
+            document.querySelector(`.phone[data-number="${number}"] .ring`)?.focus();
         })),
         element("p", { class: "soft" }, words("phone_key_note")));
 }
 
 // MARK: Mailboxes
 
-function mailboxes(list, isOn, show) {
+function drawMailboxes(place, list, show) {
+    const { words } = state;
+    if (place.dataset.list === JSON.stringify(list)) return;
+    place.dataset.list = JSON.stringify(list);
+    place.replaceChildren(...list.map((box) => element("div", { class: "phone" },
+        element("div", { class: "texts" }, element("strong", {}, box.name),
+            element("span", { class: "soft" }, words("mailbox_waiting", { count: box.waiting }))),
+        element("div", { class: "buttons" },
+            button(words("ring"), async (event) => {
+                const outcome = event.target.closest(".phone").querySelector(".outcome");
+                const says = (text) => { boxRings.set(box.name, text); outcome.textContent = text; };
+                const fault = await told(async () => {
+                    const ring = await call("POST", `mailboxes/${encodeURIComponent(box.name)}/ring`);
+                    says(words(`mailbox_rung_${ring.outcome}`));
+                });
+                if (fault) says(fault);
+            }, { class: "small" }),
+            button(words("remove"), async () => {
+                if (!(await ask(words("mailbox_remove_confirm", { name: box.name }), words("remove")))) return;
+                const fault = await told(() => call("DELETE", `mailboxes/${encodeURIComponent(box.name)}`));
+                boxRings.delete(box.name);
+                await show();
+                if (fault) say(fault);
+            }, { class: "small danger" })),
+        element("p", { class: "outcome", role: "status" }, boxRings.get(box.name) ?? ""))));
+}
+
+function mailboxes(places, isOn, show) {
     const { words } = state;
     const name = element("input", { id: "mailbox", maxlength: 64, autocomplete: "off", autocapitalize: "off" });
     return element("section", { class: "card" }, element("h2", {}, words("mailboxes")),
         element("p", {}, words("mailboxes_text")),
-        list.map((box) => element("div", { class: "phone" },
-            element("div", { class: "texts" }, element("strong", {}, box.name),
-                element("span", { class: "soft" }, words("mailbox_waiting", { count: box.waiting }))),
-            element("div", { class: "buttons" }, button(words("remove"), async () => {
-                if (!(await ask(words("mailbox_remove_confirm", { name: box.name }), words("remove")))) return;
-                const fault = await told(() => call("DELETE", `mailboxes/${encodeURIComponent(box.name)}`));
-                await show();
-                if (fault) say(fault);
-            }, { class: "small danger" })))),
+        places,
         isOn ? form([field(words("name"), name)], words("mailbox_make"), () => told(async () => {
             made = await call("POST", "mailboxes", { name: name.value.trim() });
             await show();

@@ -40,7 +40,7 @@ struct NewMailbox: Sendable {
                 "there is no app with gateway: mailbox: add it, and doors.mailbox.listen, then restart the node"
             )
         }
-        for name in [name] + readers { try PhoneBook.check(name) }
+        for name in [name] + readers { try PhoneBook.check(word: name) }
         for (index, reader) in readers.enumerated() where readers[..<index].contains(reader) {
             throw CallRefusal(.unfit, "bad_name", "each reader has a name of its own")
         }
@@ -121,9 +121,19 @@ extension Settings {
 }
 
 extension PhoneBook {
-    /// Checks the name of a phone, a mailbox or a reader.
+    /// Checks the name of a phone.
     package static func check(_ name: String) throws(CallRefusal) {
         guard isName(name) else {
+            throw CallRefusal(
+                .unfit, "bad_phone_name",
+                "\(SettingsFault.shown(name)) is no name: up to \(longestName) letters and signs of any script, with single blanks between them"
+            )
+        }
+    }
+
+    /// Checks the name of a mailbox, a reader or a publisher, which other programs take too.
+    static func check(word name: String) throws(CallRefusal) {
+        guard isWord(name) else {
             throw CallRefusal(
                 .unfit, "bad_name",
                 "\(SettingsFault.shown(name)) is no name: 1 to 64 letters, digits, \".\", \"-\" and \"_\"")

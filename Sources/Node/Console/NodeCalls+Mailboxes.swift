@@ -45,6 +45,15 @@ extension NodeCalls {
             by: .store { files, asked throws(CallRefusal) in try files.removeMailbox(asked.segment) }),
         Call(
             CallText(
+                "POST mailboxes/{name}/ring", "ringMailbox",
+                "Put a test into a mailbox. Its phones ring when they fetch it.",
+                answer: .json("What became of it.", ["outcome": .choice(["stored", "full"])]),
+                refuses: [.absent, .unconfigured]),
+            by: .node { calls, asked async throws(CallRefusal) in
+                try await calls.ringMailbox(asked.segment)
+            }),
+        Call(
+            CallText(
                 "GET mailboxes/{name}/publishers", "listPublishers",
                 "Who may put texts of the owner's own into a mailbox.",
                 answer: .json("Their names.", ["names": .list(.name)]), refuses: [.absent]),
@@ -66,6 +75,27 @@ extension NodeCalls {
                 try files.removePublisher(asked.segments[1], from: asked.segment)
             }),
     ]
+}
+
+extension NodeCalls {
+    private func ringMailbox(_ name: String) async throws(CallRefusal) -> HTTPResponse {
+        guard let ring = node.doors.others.lazy.compactMap(\.ring).first else {
+            throw CallRefusal(
+                .unconfigured, "no_mailboxes",
+                "the node has no mailboxes: there is no app with gateway: mailbox")
+        }
+        let result: MailboxPutResult?
+        do throws(OutboxError) {
+            result = try await ring(name)
+        } catch {
+            throw CallRefusal(.unavailable, "store_failed", "the test was not stored: \(error)")
+        }
+        switch result {
+        case .stored: return HTTPResponse(status: 200, json: ["outcome": "stored"])
+        case .full: return HTTPResponse(status: 200, json: ["outcome": "full"])
+        case .noSuchMailbox, nil: throw NodeFiles.noMailbox(name)
+        }
+    }
 }
 
 extension NodeFiles {
@@ -125,7 +155,7 @@ extension NodeFiles {
         }
     }
 
-    private static func noMailbox(_ name: String) -> CallRefusal {
+    fileprivate static func noMailbox(_ name: String) -> CallRefusal {
         CallRefusal(.absent, "unknown_mailbox", "there is no mailbox \(SettingsFault.shown(name))")
     }
 
@@ -143,7 +173,7 @@ extension NodeFiles {
 
     fileprivate func addPublisher(to mailbox: String, _ body: CallBody) throws(CallRefusal) -> HTTPResponse {
         let name = try body.text("name")
-        try PhoneBook.check(name)
+        try PhoneBook.check(word: name)
         let token = MailboxDigests.newToken()
         let publisher = Mailbox.Publisher(name: name, token: try digests().token(token))
         return try registrations(changing: true) { file in

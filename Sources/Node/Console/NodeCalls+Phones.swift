@@ -21,7 +21,7 @@ extension NodeCalls {
                     "The book.",
                     [
                         "phones": .list(PhoneEntry.shape),
-                        "aliases": .list(.name).said("Names with one address for all their phones."),
+                        "aliases": .list(.phoneName).said("Names with one address for all their phones."),
                     ])),
             by: .store { files, _ throws(CallRefusal) in try files.phones() }),
         Call(
@@ -32,7 +32,8 @@ extension NodeCalls {
                 answer: .made(
                     "Added.",
                     [
-                        "number": .number, "name": .name, "platform": .text, "model": .text, "app": .text,
+                        "number": .number, "name": .phoneName, "platform": .text, "model": .text,
+                        "app": .text,
                         "length": .number.said("Characters of the phone's own address."),
                         "address": .nullable(.text).said(
                             "An address that stands for the phone's, which is longer than Bisq 2 takes."),
@@ -92,7 +93,8 @@ extension NodeCalls {
             }),
         Call(
             CallText(
-                "PUT names/{name}", "rename", "Give the phones of a name another one.", asks: ["name": .name],
+                "PUT names/{name}", "rename", "Give the phones of a name another one.",
+                asks: ["name": .phoneName],
                 answer: .done("Renamed."), refuses: [.absent, .conflict, .unfit]),
             by: .store { files, asked throws(CallRefusal) in try files.rename(asked.segment, asked.body) }),
         Call(

@@ -112,7 +112,8 @@ extension PhoneEntry {
     static let shape = CallShape.named(
         "Phone",
         [
-            "number": .number, "name": .name, "platform": NewPhone.platforms, "app": .text, "model": .text,
+            "number": .number, "name": .phoneName, "platform": NewPhone.platforms, "app": .text,
+            "model": .text,
             "added": .time,
         ])
 

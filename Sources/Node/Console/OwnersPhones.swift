@@ -132,8 +132,8 @@ struct NewPhone {
     static let platforms = CallShape.choice(["iOS", "iOSDev", "android"])
     /// The question of the call that adds one.
     static let shape = CallShape.either([
-        ["name": .name, "pairing_token": .text(8192), "app?": .text(255)],
-        ["name": .name, "device_token": .text(8192), "platform": platforms, "app?": .text(255)],
+        ["name": .phoneName, "pairing_token": .text(8192), "app?": .text(255)],
+        ["name": .phoneName, "device_token": .text(8192), "platform": platforms, "app?": .text(255)],
     ])
 
     init(_ body: CallBody, in settings: Settings) throws(CallRefusal) {

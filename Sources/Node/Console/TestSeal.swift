@@ -14,6 +14,11 @@ package enum TestSeal {
 
     private static let text = "This phone is connected to the node."
 
+    /// A text of Bisq's form that nobody opens.
+    static var ofNobody: String {
+        (try? seal(with: Phone.new(.android, descriptor: "").pairingToken)) ?? text
+    }
+
     package func seal(for phone: PhoneBook.Phone) throws(CallRefusal) -> String {
         let platform: Platform = phone.platform == .android ? .android : .ios
         do {

@@ -31,7 +31,7 @@ enum WaySwitch: String, CaseIterable, Sendable {
     /// The state of a way in the node that runs.
     enum State: Equatable, Sendable {
         case off
-        /// It is on, and something has to come first.
+        /// Switched on, and something has to come first.
         case coming(String)
         case on
         case failing(String)
@@ -188,7 +188,7 @@ enum WaySwitch: String, CaseIterable, Sendable {
 
 /// The address of the phone's page, as its owner enters it.
 private struct PageAddress {
-    /// With the path at which the node serves the page, where none was given.
+    /// The address, with the path at which the node serves the page where none was given.
     let text: String
     private let port: UInt16
     private let isSecure: Bool

@@ -55,6 +55,8 @@ struct OpenedDoor {
     /// The way back to senders, which the peers' door serves too; `nil`: it has none.
     var replies: ReplyBoard?
     var addFigures: @EventLoop (inout Report) -> Void = { _ in }
+    /// Puts a test into the mailbox of a name, and returns `nil` if there is none; `nil`: the door has no mailboxes.
+    var ring: (@EventLoop (_ mailbox: String) async throws(OutboxError) -> MailboxPutResult?)?
     /// Takes over what a command has changed in its tables.
     var lookNow: @EventLoop () async -> Void = {}
     /// Ends what it has beside its place over HTTP.

@@ -66,6 +66,7 @@ extension MailboxDoor: ConfiguredDoor {
                     "doors.mailbox.readers", open: figures.readers, limit: figures.readersLimit, heldByFew: 0)
             )
         }
+        opened.ring = { name throws(OutboxError) in try await door.ring(name, showing: TestSeal.ofNobody) }
         opened.lookNow = { await watch.lookNow() }
         opened.close = {
             watch.stop()

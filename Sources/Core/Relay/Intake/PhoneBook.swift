@@ -37,8 +37,9 @@ package struct PhoneBook: Equatable, Sendable {
     package static let aliasPrefix = "al1:"
     /// Bytes of an alias: Bisq 2 registers 100 to 300 for Android.
     package static let aliasLengths = 100...300
-    /// Bytes of a name.
-    package static let longestName = 64
+    /// Letters of a name, each of any script; one of ``isWord(_:)`` may have more.
+    package static let longestName = 40
+    private static let longestWord = 64
     /// The most phones.
     package static let mostPhones = 1000
     /// The most phones of a name: a notification to an alias becomes one for each.
@@ -120,9 +121,27 @@ package struct PhoneBook: Equatable, Sendable {
         return phones.allSatisfy { $0.form == first.form } ? nil : .formsDiffer
     }
 
-    /// Whether a text can be a name: letters, digits, `.`, `-` and `_`, at most ``longestName`` bytes.
+    /// Whether a text can be a phone's name: letters and signs of any script that are seen, with single blanks between them.
     package static func isName(_ text: String) -> Bool {
-        (1...longestName).contains(text.utf8.count)
+        guard !isWord(text) else { return true }
+        let letters = text.unicodeScalars
+        guard text.utf8.count <= 4 * longestName, (1...longestName).contains(letters.count) else {
+            return false
+        }
+        // What is unseen makes two names of one, so it stands between others only.
+        var wasSeen = false
+        for letter in letters {
+            let isSeen = letter.isSeen
+            guard isSeen || wasSeen && letter.joins else { return false }
+            wasSeen = isSeen
+        }
+        return wasSeen
+    }
+
+    /// Whether a text can be a name that other programs take too, as a reader's of a mailbox: 1 to 64 letters of ASCII, digits,
+    /// `.`, `-` and `_`.
+    package static func isWord(_ text: String) -> Bool {
+        (1...longestWord).contains(text.utf8.count)
             && text.consists {
                 ASCII.letter($0) | ASCII.digit($0) | ASCII.equal($0, ".") | ASCII.equal($0, "-")
                     | ASCII.equal($0, "_")
@@ -134,4 +153,17 @@ package struct PhoneBook: Equatable, Sendable {
         precondition(random.utf8.count == 96, "\(random.utf8.count) characters for an alias")
         return DeviceToken(aliasPrefix + random)
     }
+}
+
+extension Unicode.Scalar {
+    private static let unseen: [Unicode.GeneralCategory] = [
+        .spaceSeparator, .lineSeparator, .paragraphSeparator, .control, .format, .surrogate, .privateUse,
+        .unassigned,
+    ]
+
+    /// Whether a letter or sign is to be seen, by itself or on the one before it.
+    fileprivate var isSeen: Bool { !Self.unseen.contains(properties.generalCategory) }
+
+    /// Whether a sign may stand between two that are seen: a blank, and what makes one letter of two.
+    fileprivate var joins: Bool { [" ", "\u{200C}", "\u{200D}"].contains(self) }
 }

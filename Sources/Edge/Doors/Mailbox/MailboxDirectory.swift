@@ -34,6 +34,11 @@ package struct MailboxDirectory: Sendable {
         }
     }
 
+    /// Returns the owner's mailbox of a name; `nil`: there is none.
+    func mailbox(named name: String) -> Mailbox? {
+        byTopic.values.first { !$0.isPush && $0.name.hasSameBytes(as: name) }
+    }
+
     /// Returns the number of a topic of UnifiedPush; `nil`: there is no such topic.
     func pushTopic(_ topic: Digest) -> Int64? {
         byTopic[topic].flatMap { $0.isPush ? $0.number : nil }

@@ -60,7 +60,8 @@ package struct BackupTable: Sendable {
                 // All of them are digests.
                 case (.bytes, .bytes(let bytes)), (.sealedBytes, .bytes(let bytes)): bytes.count == 16
                 case (.text, .text(let text)), (.sealedText, .text(let text)):
-                    column.name != "name" || PhoneBook.isName(text)
+                    column.name != "name"
+                        || (table.name.hasPrefix("phone") ? PhoneBook.isName(text) : PhoneBook.isWord(text))
                 case (.number, _), (.text, _), (.sealedText, _), (.bytes, _), (.sealedBytes, _),
                     (.database, _):
                     false

@@ -57,7 +57,7 @@ struct CallText: Sendable {
 
     /// The shapes of what stands in paths.
     static let inPaths: [(word: String, shape: CallShape)] = [
-        ("{number}", .number(from: 1)), ("{name}", .name), ("{peer}", .peerName), ("{publisher}", .name),
+        ("{number}", .number(from: 1)), ("{name}", .phoneName), ("{peer}", .peerName), ("{publisher}", .name),
         ("{kind}", .text(0...200, pattern: "^[a-z]{1,32}$")),
         ("{id}", .text(0...200, pattern: "^[A-Za-z0-9._-]{1,100}$")),
     ]

@@ -66,9 +66,12 @@ extension NodeCalls {
         let calls: [Call]
         let segments: [String]
 
+        /// Bytes: a name has 40 letters of up to four bytes, each written as three.
+        private static let longestPath = 640
+
         /// Reads a path and finds its calls; `nil`: there are none.
         init?(_ path: String) {
-            guard path.hasPrefix(NodeCalls.prefix), path.utf8.count <= 200 else { return nil }
+            guard path.hasPrefix(NodeCalls.prefix), path.utf8.count <= Self.longestPath else { return nil }
             var segments: [String] = []
             for part in path.utf8.dropFirst(NodeCalls.prefix.utf8.count).split(
                 separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)

@@ -23,7 +23,10 @@ struct PhonesCommand: AsyncParsableCommand {
 
 /// A name of the phone book on the command line.
 struct PhoneBookName: ParsableArguments {
-    @Argument(help: "The name: 1 to 64 letters, digits, \".\", \"-\" and \"_\".")
+    @Argument(
+        help:
+            "The name: up to 40 letters and signs of any script, or 64 letters, digits, \".\", \"-\" and \"_\"."
+    )
     var name: String
 
     func validate() throws { try checkPhoneBookName(name) }
@@ -32,7 +35,8 @@ struct PhoneBookName: ParsableArguments {
 func checkPhoneBookName(_ name: String) throws {
     guard PhoneBook.isName(name) else {
         throw ValidationError(
-            "\(SettingsFault.shown(name)) is no name: 1 to 64 letters, digits, \".\", \"-\" and \"_\"")
+            "\(SettingsFault.shown(name)) is no name: up to \(PhoneBook.longestName) letters and signs of any script"
+        )
     }
 }
 
