@@ -31,8 +31,8 @@ def a_token_of_a_mail_is_joined_and_a_cut_one_is_not_added(world):
         page.type("#token", broken)
         page.tap("Add")
         page.says("me", "Pixel 8")
-        # Who works with keys is not thrown back to the top of the document.
-        equal(page.run("return document.activeElement.tagName"), "H1")
+        # Who works with keys goes on at the new phone.
+        until(lambda: page.run("return document.activeElement.classList.contains('ring')"), "the focus")
         # A second phone of the same name and model can be told from the first.
         page.type("#name", "me")
         page.type("#token", google[:-3] + "YYY")
@@ -45,6 +45,60 @@ def a_token_of_a_mail_is_joined_and_a_cut_one_is_not_added(world):
             page.run("document.querySelector('dialog .danger').click()")
             until(lambda: page.run("return document.querySelectorAll('.phone[data-number]').length") == left, "it to go")
         page.says("There is no phone yet.")
+
+
+def a_phone_has_a_name_of_any_script(world):
+    with world.page(world.link()) as page:
+        empty_book(page)
+        page.go("#/phones")
+        for name in ("a\u202eb", "é" * 41, " "):
+            page.type("#name", name)
+            page.type("#token", google)
+            page.tap("Add")
+            page.says("A name has up to 40 letters and signs")
+        name = "Händy 电话 <b>"
+        page.type("#name", f" {name} ")
+        page.tap("Add")
+        page.says(name, "Pixel 8")
+        page.tap("Ring")
+        page.tap("Rename")
+        page.type("dialog input", "мой телефон")
+        page.run("document.querySelector('dialog form').requestSubmit()")
+        until(lambda: "мой телефон" in page.text() and not page.run("return document.querySelector('dialog')"), "the name")
+        equal(page.run("return document.querySelectorAll('main b').length"), 0)
+        page.tap("Remove")
+        page.run("document.querySelector('dialog .danger').click()")
+        page.says("There is no phone yet.")
+
+
+def a_mailbox_is_rung(world):
+    cookie = session(world)
+    equal(asked(world, "POST", "/mailboxes", {"name": "rung"}, cookie)[0], 201)
+    with world.page(world.link()) as page:
+        page.go("#/phones")
+        page.run(
+            """const row = [...document.querySelectorAll("#mailboxes .phone")].find(one => one.innerText.includes("rung"));
+            row.querySelector("button").click();"""
+        )
+        page.says("It lies in the mailbox")
+        until(lambda: "Waiting: 1" in page.text(), "the count")
+        equal(violations(page, ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]), [])
+    equal(asked(world, "POST", "/mailboxes/none/ring", None, cookie)[0], 404)
+    equal(asked(world, "DELETE", "/mailboxes/rung", None, cookie)[0], 204)
+
+
+def browsers_are_listed_and_ended(world):
+    with world.page(world.link()) as page, world.page(world.link()) as other:
+        other.says("Let your Bisq")
+        page.go("#/access")
+        page.says("Browsers that have entered", "This one", "Last used", "Linux", "no onion address of its own")
+        before = page.run("return document.querySelectorAll('#sessions .phone').length")
+        page.run("document.querySelector('#sessions .danger').click()")
+        page.run("document.querySelector('dialog .danger').click()")
+        until(lambda: page.run("return document.querySelectorAll('#sessions .phone').length") == before - 1, "it to go")
+        # The one that was used last, besides this one.
+        other.run("location.hash = '#/phones'")
+        other.says("Your node", "Passphrase")
 
 
 def a_new_passphrase_is_typed_twice(world):
@@ -184,7 +238,8 @@ def a_language_is_chosen_and_kept(world):
 
 
 checks = [
-    a_token_of_a_mail_is_joined_and_a_cut_one_is_not_added,
+    a_token_of_a_mail_is_joined_and_a_cut_one_is_not_added, a_phone_has_a_name_of_any_script, a_mailbox_is_rung,
+    browsers_are_listed_and_ended,
     a_new_passphrase_is_typed_twice, what_shuts_the_page_is_said_before, a_fault_of_a_field_stands_at_the_field,
     a_length_of_time_has_a_unit_that_is_chosen, who_has_only_a_mailbox_is_past_the_first_step, the_nodes_drawing_speaks_the_readers_language,
     a_move_that_came_to_nothing_is_said, a_language_is_chosen_and_kept,

@@ -2,6 +2,7 @@
 
 import { call, differ, told } from "../calls.js";
 import { button, element, field, form, say } from "../dom.js";
+import { browsers, onionAddress } from "./browsers.js";
 import { widgets } from "./widgets.js";
 import { state } from "../state.js";
 import { choice } from "./start.js";
@@ -16,6 +17,7 @@ const languageChoice = (show) => choice(state.words("language_choose"), language
 export async function accessScreen({ show }) {
     const { words } = state;
     const { names } = await call("GET", "widget-tokens");
+    const [entered, onion] = [await browsers(show), await onionAddress()];
     const input = element("input", {
         type: "password", name: "passphrase", autocomplete: "new-password", "aria-describedby": "fault",
     });
@@ -36,9 +38,9 @@ export async function accessScreen({ show }) {
                 say(words("passphrase_done"));
             })),
             element("p", { class: "note" }, words("passphrase_note")),
-            widgets(names, show),
+            entered, onion, widgets(names, show),
             languageChoice(show),
             button(words("leave"), leave, { class: "secondary" }),
-        ],
+        ].filter(Boolean),
     };
 }

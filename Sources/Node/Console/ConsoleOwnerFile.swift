@@ -8,7 +8,8 @@ import Reactor
 /// The file `console-owner` of the state directory: digests of the sessions and of the passphrase. That it is there says that
 /// the node has an owner.
 ///
-///     {"marks":["<hex>"],"passphrase":{"key":"<hex>","salt":"<hex>"},"sessions":[{"digest":"<hex>","ends":1790000000}]}
+///     {"marks":["<hex>"],"passphrase":{"key":"<hex>","salt":"<hex>"},
+///      "sessions":[{"browser":"Firefox, Linux","digest":"<hex>","ends":1790000000,"used":1789000000}]}
 enum ConsoleOwnerFile {
     private static let limit = 16_384
 
@@ -57,7 +58,10 @@ extension ConsoleAccess.Saved {
             guard let digest = row["digest"]?.string.flatMap({ Hex.decode($0) }), digest.count == 32,
                 let ends = row["ends"]?.integer
             else { return nil }
-            sessions.append(ConsoleAccess.Session(digest: digest, ends: ends))
+            sessions.append(
+                ConsoleAccess.Session(
+                    digest: digest, ends: ends, browser: row["browser"]?.string ?? "",
+                    used: row["used"]?.integer ?? 0))
         }
         for row in (json["marks"]?.array ?? []).suffix(ConsoleAccess.mostMarks) {
             guard let mark = row.string.flatMap({ Hex.decode($0) }), mark.count == 32 else { return nil }
@@ -68,7 +72,12 @@ extension ConsoleAccess.Saved {
     fileprivate var json: JSON {
         var members: JSON.Object = [
             "sessions": .array(
-                sessions.map { ["digest": .string(Hex.encode($0.digest)), "ends": .integer($0.ends)] }),
+                sessions.map {
+                    [
+                        "digest": .string(Hex.encode($0.digest)), "ends": .integer($0.ends),
+                        "browser": .string($0.browser), "used": .integer($0.used),
+                    ]
+                }),
             "marks": .array(marks.map { .string(Hex.encode($0)) }),
         ]
         if let passphrase {

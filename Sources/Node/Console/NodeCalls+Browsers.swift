@@ -11,7 +11,10 @@ extension NodeCalls {
                 "GET console-keys", "listConsoleKeys", "Who may find the console's onion address.",
                 answer: .json(
                     "Of an address that is not private: nobody is named, and everybody may.",
-                    ["private": .flag, "names": .list(.peerName)])),
+                    [
+                        "private": .flag, "names": .list(.peerName),
+                        "address": .nullable(.text).said("null: the console has no onion address."),
+                    ])),
             by: .files { files, _ throws(CallRefusal) in
                 try files.refuseNobody()
                 let keys = try files.browsers { invitations throws(InvitationError) in try invitations.load()
@@ -19,7 +22,10 @@ extension NodeCalls {
                 let names = (keys ?? [:]).keys.sorted()
                 return HTTPResponse(
                     status: 200,
-                    json: ["private": .bool(keys != nil), "names": .array(names.map { .string($0) })])
+                    json: [
+                        "private": .bool(keys != nil), "names": .array(names.map { .string($0) }),
+                        "address": files.consoleAddress.map { .string($0) } ?? .null,
+                    ])
             }),
         Call(
             CallText(
@@ -61,6 +67,13 @@ extension NodeCalls {
 }
 
 extension NodeFiles {
+    /// The console's own onion address; `nil`: it has none.
+    fileprivate var consoleAddress: String? {
+        guard settings.console.listen.contains(.onion) else { return nil }
+        let file = OnionKeyFile(path: StateDirectory.consoleOnionKey(in: stateDirectory))
+        return (try? file.load()).flatMap { $0 }.map { "\($0.address)" }
+    }
+
     fileprivate func browsers<Value>(
         _ body: (Invitations) throws(InvitationError) -> Value
     ) throws(CallRefusal) -> Value {

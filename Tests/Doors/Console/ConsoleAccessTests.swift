@@ -65,6 +65,54 @@ import Testing
         #expect(access.saved?.sessions.count == 1)
     }
 
+    @Test func theBrowsersThatHaveEnteredAreKnownByTheirLastUseAndAreEnded() {
+        var access = ConsoleAccess(nil)
+        let (one, other) = (access.enter(with: random(1), at: 0), access.enter(with: random(2), at: 0))
+        // The first use is written down, then another browser, and each hour.
+        var written: [Bool] = []
+        for (browser, time) in [
+            ("Firefox, Linux", Int64(100)), ("Firefox, Linux", 3699), ("Firefox, Linux", 3700),
+            ("Chrome, Android", 3701),
+        ] {
+            written.append(access.noteUse(of: one, by: browser, at: time))
+        }
+        written.append(access.noteUse(of: "", by: "Chrome, Android", at: 200))
+        #expect(written == [true, false, true, true, false])
+        let sessions = access.sessions(of: one, at: 4000)
+        #expect(sessions.map(\.isOwn) == [true, false])
+        #expect(sessions.map(\.session.browser) == ["Chrome, Android", ""])
+        #expect(sessions.map(\.session.used) == [3701, 0])
+        let id = sessions[1].session.id
+        var ended: [Bool] = []
+        for text in ["", id + "0", id, id] { ended.append(access.end(text)) }
+        #expect(ended == [false, false, true, false])
+        #expect(access.isSession(one, at: 4000) && !access.isSession(other, at: 4000))
+        #expect(access.sessions(of: one, at: 30 * 86_400).isEmpty)
+    }
+
+    @Test(arguments: [
+        ("Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0", "Firefox, Linux"),
+        (
+            "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Mobile Safari/537.36",
+            "Chrome, Android"
+        ),
+        (
+            "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 Version/18.0 Mobile/15E148 Safari/604.1",
+            "Safari, iPhone"
+        ),
+        (
+            "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 Chrome/142.0.0.0 Safari/537.36 Edg/142.0",
+            "Edge, Windows"
+        ),
+        ("curl/8.5.0", ""), ("", ""), ("<script>, Linux", "Linux"),
+        (String(repeating: "x", count: 512) + "Firefox/1", ""),
+    ])
+    func aBrowserIsNamedInAWordOrTwo(userAgent: String, name: String) {
+        #expect(BrowserName.name(of: userAgent) == name)
+        #expect(BrowserName.isName(name))
+        #expect(!BrowserName.isName("Firefox, <b>") && !BrowserName.isName("a"))
+    }
+
     /// All that somebody may have made for himself who knew the old one.
     @Test func anotherPassphraseEndsOtherSessionsMarksAndTheLink() throws {
         var access = ConsoleAccess(nil)

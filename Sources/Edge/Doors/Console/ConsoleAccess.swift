@@ -15,11 +15,34 @@ package struct ConsoleAccess {
         package let digest: [UInt8]
         /// The end of the session, in seconds since 1970.
         package let ends: Int64
+        /// The name of its browser (``BrowserName``); empty: nothing is known of it.
+        package private(set) var browser: String
+        /// The time at which it was used last, in seconds since 1970; of one that was read it may be an hour earlier.
+        package private(set) var used: Int64
+        /// The last use that was written down.
+        private var written: Int64
 
-        package init(digest: [UInt8], ends: Int64) {
+        package init(digest: [UInt8], ends: Int64, browser: String = "", used: Int64 = 0) {
             self.digest = digest
             self.ends = ends
+            self.browser = BrowserName.isName(browser) ? browser : ""
+            self.used = used
+            written = used
         }
+
+        /// A word for the session that opens nothing.
+        var id: String { Hex.encode(Array(digest.prefix(8))) }
+
+        /// Notes that it is used; returns whether that is worth writing down.
+        fileprivate mutating func note(_ browser: String, at now: Int64) -> Bool {
+            let isNews = browser != self.browser || now >= written + Self.pause || now < written
+            (self.browser, used) = (browser, now)
+            if isNews { written = now }
+            return isNews
+        }
+
+        /// Seconds between two uses that are written down.
+        private static let pause: Int64 = 3600
     }
 
     /// The part that a restart must not forget.
@@ -173,6 +196,30 @@ package struct ConsoleAccess {
     package func isSession(_ token: String, at now: Int64) -> Bool {
         let digest = Self.digest(token)
         return saved?.sessions.contains { $0.ends > now && equalInConstantTime($0.digest, digest) } ?? false
+    }
+
+    /// Notes that the browser of a session asks for something.
+    ///
+    /// - Returns: Whether that is worth writing down: it is another browser than before, or an hour has passed.
+    mutating func noteUse(of token: String, by browser: String, at now: Int64) -> Bool {
+        let digest = Self.digest(token)
+        guard let index = saved?.sessions.firstIndex(where: { $0.digest == digest }) else { return false }
+        return saved?.sessions[index].note(browser, at: now) ?? false
+    }
+
+    /// Returns the sessions that are good, and whether each is that of a token.
+    func sessions(of token: String, at now: Int64) -> [(session: Session, isOwn: Bool)] {
+        let digest = Self.digest(token)
+        return (saved?.sessions ?? []).filter { $0.ends > now }.map { ($0, $0.digest == digest) }
+    }
+
+    /// Ends a session by its word, and returns whether there was one.
+    mutating func end(_ id: String) -> Bool {
+        guard let index = saved?.sessions.firstIndex(where: { $0.id.hasSameBytes(as: id) }) else {
+            return false
+        }
+        saved?.sessions.remove(at: index)
+        return true
     }
 
     package mutating func leave(_ token: String) {

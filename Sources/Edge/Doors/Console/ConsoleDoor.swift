@@ -106,6 +106,7 @@ package final class ConsoleDoor {
         guard let token = session(in: request) else {
             return respond(HTTPResponse(status: 401, fault: "no_session", "enter first"))
         }
+        login.noteUse(of: token, by: BrowserName.name(of: request.fields["user-agent"]))
         answer(request, of: (token, login), respondToOwner)
     }
 
@@ -246,6 +247,7 @@ package final class ConsoleDoor {
         _ request: HTTPRequest, of owner: (token: String, login: ConsoleLogin)?,
         _ respond: @escaping @EventLoop (HTTPResponse) -> Void
     ) {
+        if answerSessions(request, of: owner, respond) { return }
         switch (request.path, request.method) {
         case ("/status.txt", "GET"), ("/status.txt", "HEAD"):
             Task {

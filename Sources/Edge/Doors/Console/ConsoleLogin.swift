@@ -156,6 +156,28 @@ package final class ConsoleLogin {
 
     func isSession(_ token: String) -> Bool { access.isSession(token, at: now) }
 
+    /// A session, and whether it is that of who asks.
+    struct Entered {
+        let session: ConsoleAccess.Session
+        let isOwn: Bool
+    }
+
+    func sessions(of token: String) -> [Entered] {
+        access.sessions(of: token, at: now).map { Entered(session: $0.session, isOwn: $0.isOwn) }
+    }
+
+    /// Ends a session by its word, and returns whether there was one.
+    func end(_ id: String) async -> Bool {
+        guard access.end(id) else { return false }
+        await keep()
+        return true
+    }
+
+    /// Notes that a browser that has entered asks for something.
+    func noteUse(of token: String, by browser: String) {
+        if access.noteUse(of: token, by: browser, at: now) { Task { await keep() } }
+    }
+
     /// Whether a browser that has entered before was given this mark.
     func isMark(_ text: String) -> Bool { access.mark(text) != nil }
 

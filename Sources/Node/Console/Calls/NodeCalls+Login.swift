@@ -15,6 +15,19 @@ extension NodeCalls {
             "DELETE session", "leave", "End the session.", answer: .done("It has ended."),
             refuses: [.conflict]),
         CallText(
+            "GET sessions", "listSessions", "The browsers that have entered.",
+            answer: .json(
+                "All.",
+                [
+                    "sessions": .list([
+                        "id": .text, "browser": .text.said("Firefox, Linux; empty: nothing is known of it."),
+                        "used": .time, "ends": .time, "own": .flag.said("It is the one that asks."),
+                    ])
+                ]), refuses: [.conflict]),
+        CallText(
+            "DELETE sessions/{id}", "endSession", "End a browser's session.", answer: .done("It has ended."),
+            refuses: [.absent, .conflict]),
+        CallText(
             "PUT passphrase", "setPassphrase", "Set the passphrase. All other sessions end.",
             more: "At the console only. The lengths are bytes.", asks: ["passphrase": .text(10...1024)],
             answer: .done("It is set."), refuses: [.conflict, .unfit]),
