@@ -178,15 +178,17 @@ import Wire
         await stage.close()
     }
 
-    /// Whoever starts the node may hand it anything.
+    /// Whoever starts the node may hand it anything, less than he says, and say any number.
     @Test(arguments: [
-        "tor-control:onion:state-lock:settings", "tor-log::listener:tor-control", "a", "",
-        "tor-control:tor-control:onion:onion",
+        ("tor-control:onion:state-lock:settings", "4"), ("tor-log::listener:tor-control", "4"), ("a", "4"),
+        ("", "4"), ("tor-control:tor-control:onion:onion", "4"), ("tor-control:onion", "2"),
+        ("a:b:c:d:tor-control:onion:settings:state-lock", "8"), ("tor-control:onion", "1000000"),
+        ("tor-control", "-1"),
     ])
-    func descriptorsOfAnotherKindDoNoHarm(names: String) async throws {
+    func descriptorsOfAnotherKindDoNoHarm(names: String, count: String) async throws {
         let stage = try LoopbackStage()
         let script = """
-            LISTEN_PID=$$ LISTEN_FDS=4 LISTEN_FDNAMES='\(names)' exec '\(nodeProgram)' --config '\(stage.configuration)' \
+            LISTEN_PID=$$ LISTEN_FDS='\(count)' LISTEN_FDNAMES='\(names)' exec '\(nodeProgram)' --config '\(stage.configuration)' \
                 3</dev/null 4</etc/passwd 5<'\(stage.configuration)' 6<&0
             """
         let node = try LabProgram(["sh", "-c", script])

@@ -62,7 +62,9 @@ package final class Handover: Sendable {
             separator: ":", omittingEmptySubsequences: false)
         let held = (0..<count).compactMap { index -> Held? in
             let number = CInt(3 + index)
-            guard fcntl(number, F_SETFD, FD_CLOEXEC) == 0 else { return nil }
+            // What does not outlive an exec was not handed over: a library of this process has opened it at a number that
+            // was promised and was free.
+            guard fcntl(number, F_GETFD) == 0, fcntl(number, F_SETFD, FD_CLOEXEC) == 0 else { return nil }
             return Held(name: index < names.count ? String(names[index]) : "", number: number)
         }
         contents.withLock { ($0.held, $0.missing) = (held, count - held.count) }
