@@ -43,6 +43,45 @@ import Vectors
         await stage.close()
     }
 
+    /// Programs that send their guess and hang up before they hear, as fast as they can.
+    @EventLoop
+    @Test func programsThatHangUpKeepNoNewBrowserOut() async throws {
+        let port = try freePort()
+        let stage = try LoopbackStage(consoleAt: port)
+        try await stage.start()
+        let owner = ConsoleBrowser(port)
+        #expect(try await owner.enter("link", stage.linkInFile()) == 204)
+        let set = #"{"passphrase":"correct horse"}"#
+        #expect(try await owner.send("PUT", "/api/v1/passphrase", set).status == 204)
+        let script = """
+            import socket, sys
+            body = b'{"passphrase":"wrong horse"}'
+            guess = (b'POST /api/v1/session HTTP/1.1\\r\\nHost: 127.0.0.1:\(port)\\r\\n'
+                b'Origin: http://127.0.0.1:\(port)\\r\\nonionbell-console: 1\\r\\ncontent-type: application/json\\r\\n'
+                b'content-length: %d\\r\\n\\r\\n' % len(body)) + body
+            count = 0
+            while True:
+                guesser = socket.create_connection(('127.0.0.1', \(port)))
+                guesser.sendall(guess * (1 + count % 20))
+                guesser.close()
+                count += 1
+                if count == 100: print('guessed', flush=True)
+            """
+        let guessers = try (1...4).map { _ in try LabProgram(["python3", "-c", script]) }
+        for guesser in guessers { await guesser.wait { $0.exit != nil || $0.lines.contains("guessed") } }
+        for _ in 1...(isLong ? 10 : 3) {
+            let began = ContinuousClock.now
+            #expect(try await ConsoleBrowser(port).enter("passphrase", "correct horse") == 204)
+            if isLong { print("the owner was in after \(ContinuousClock.now - began)") }
+        }
+        for guesser in guessers {
+            let (exit, lines) = (guesser.exit, guesser.lines)
+            #expect(exit == nil, "\(lines)")
+            await guesser.kill()
+        }
+        await stage.close()
+    }
+
     /// A request as a browser sends it, by a circuit of its own.
     @EventLoop
     private func send(

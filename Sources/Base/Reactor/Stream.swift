@@ -18,6 +18,8 @@ package final class Stream {
     private var readEvent: LoopEvent!
     /// The event of writing, made at the first write that the kernel didn't take whole.
     private var writeEvent: LoopEvent?
+    /// The event of the peer's end: see ``endWithPeer()``.
+    private var endEvent: LoopEvent?
     @exclusivity(unchecked) private var isReading = true
     @exclusivity(unchecked) private var closesWhenFlushed = false
     @exclusivity(unchecked) private var isDirty = false
@@ -88,6 +90,7 @@ package final class Stream {
     isolated deinit {
         readEvent = nil
         writeEvent = nil
+        endEvent = nil
     }
 
     /// Bytes written that the kernel has not taken yet.
@@ -103,9 +106,21 @@ package final class Stream {
         isReading = false
     }
 
+    /// Stops reading. The stream ends with the peer, whatever it has sent before.
+    package func endWithPeer() {
+        guard isOpen else { return }
+        isReading = false
+        readEvent.remove()
+        endEvent = LoopEvent(descriptor: descriptor.number, events: EV_CLOSED) { [unowned self] _ in
+            end(.closedByPeer)
+        }
+        endEvent?.add()
+    }
+
     package func resumeReading() {
         guard !isReading, isOpen else { return }
         isReading = true
+        endEvent?.remove()
         readEvent.add(milliseconds: idleMilliseconds)
     }
 
@@ -267,6 +282,7 @@ package final class Stream {
         handler = nil
         readEvent.remove()
         writeEvent?.remove()
+        endEvent?.remove()
         return copy
     }
 
@@ -289,6 +305,7 @@ package final class Stream {
         handler = nil
         readEvent.remove()
         writeEvent?.remove()
+        endEvent?.remove()
         output = []
         sentCount = 0
         shutdown(descriptor.number, CInt(SHUT_RDWR))

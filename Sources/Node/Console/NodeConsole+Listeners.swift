@@ -20,8 +20,9 @@ extension NodeConsole {
         let torDirectory: String
     }
 
-    /// Connections at each listener.
-    private static let mostConnections = 64
+    /// Connections at each listener: more than a program has that was given no more files than usual. Guesses wait in them, and
+    /// those that make room for others would be anybody's.
+    nonisolated static let mostConnections = 1024
     /// Connections at the onion address: with two hundred new ones a second, each has the seconds that a request takes over Tor.
     private static let mostOnionConnections = 512
     /// A page and what it needs are some thirty requests, once.

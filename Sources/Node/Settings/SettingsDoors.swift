@@ -105,6 +105,7 @@ extension Settings {
             + (statusIM.streamPlaces.isEmpty ? 0 : statusIM.stream.connections)
             + (doors.mailbox.listen.isEmpty
                 ? 0 : doors.mailbox.settings.readers + doors.mailbox.settings.strangers)
+            + console.listen.count * NodeConsole.mostConnections
     }
 
     /// Lowers what the doors may hold, each in proportion, until it fits.

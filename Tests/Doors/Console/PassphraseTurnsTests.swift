@@ -137,6 +137,45 @@ import Testing
         #expect(turns <= min(programs, PassphraseTurns.longestHold) + 6)
     }
 
+    @Test func theGuessOfOneWhoHungUpIsNotJudged() {
+        var turns = PassphraseTurns()
+        let gone = [PassphraseTurns.Guesser.oneOfMany, .sender(1), .known([1])].compactMap {
+            turns.add(from: $0)
+        }
+        for id in gone { turns.remove(id) }
+        #expect(gone.count == 3 && turns.isEmpty)
+        // Whoever was told apart may guess again at once.
+        let again = turns.add(from: .sender(1))
+        let judged = turns.next().judged
+        #expect(again != nil && judged == again)
+        if let again { turns.remove(again) }
+        #expect(turns.isEmpty)
+    }
+
+    /// Programs that send their guess and hang up, at once or a moment later, as fast as they can; some of them wait.
+    @Test(arguments: [0, 1, 34], [1, 20, 100])
+    func anOwnerBesideThoseWhoHangUpIsJudgedSoon(waiting: Int, hangingUp: Int) {
+        for quietTurns in [0, 1, 40] {
+            var siege = Siege()
+            for _ in 0..<waiting { siege.guess(.oneOfMany) }
+            var brief: [Int] = []
+            func renew() {
+                for id in brief { siege.turns.remove(id) }
+                brief = (0..<hangingUp).compactMap { _ in siege.turns.add(from: .oneOfMany) }
+            }
+            for _ in 0..<(waiting + quietTurns) {
+                renew()
+                _ = siege.pass(owner: nil, fresh: { $0 })
+            }
+            var turns = 0
+            repeat {
+                turns += 1
+                renew()
+            } while !siege.pass(owner: .oneOfMany, fresh: { $0 }) && turns < 100
+            #expect(turns <= 6, "after \(quietTurns) turns")
+        }
+    }
+
     @Test func aBrowserThatHasEnteredBeforeComesBeforeAllStrangers() {
         var turns = PassphraseTurns()
         let known = turns.add(from: .known([1]))
@@ -160,12 +199,13 @@ import Testing
     @Test func eachGuessEnds() {
         var turns = PassphraseTurns()
         var open: Set<Int> = []
-        for circuit in 1...(2 * PassphraseTurns.most) {
+        let count = PassphraseTurns.most + 100
+        for circuit in 1...count {
             if let id = turns.add(from: circuit % 3 == 0 ? .oneOfMany : .sender(circuit)) { open.insert(id) }
         }
-        #expect(open.count == 2 * PassphraseTurns.most)
+        #expect(open.count == count)
         var steps = 0
-        while !turns.isEmpty, steps < 1000 {
+        while !turns.isEmpty, steps < 2 * PassphraseTurns.most {
             for id in turns.next().over {
                 let wasOpen = open.remove(id) != nil
                 #expect(wasOpen, "ended twice")

@@ -275,6 +275,9 @@ class DoorConnection: StreamHandler {
         deadlinePassed()
     }
 
+    /// Reads nothing until an answer was given, and ends if the client does before.
+    final func awaitAnswer() { stream.endWithPeer() }
+
     // MARK: Out
 
     final func write(_ body: (inout [UInt8]) -> Void) {

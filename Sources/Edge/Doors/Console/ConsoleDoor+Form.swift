@@ -44,7 +44,7 @@ extension ConsoleDoor {
                 link.isEmpty
                     ? ["passphrase": .string(form["passphrase"] ?? "")] : ["link": .string(link)]
             ).text.utf8)
-        enter(copy, isSecure: origin.hasPrefix("https://"), by: login) { response in
+        enter(copy, isSecure: origin.hasPrefix("https://"), by: login, watching: client) { response in
             guard response.fields["set-cookie"] != nil else {
                 let message = (try? JSON(response.body))?["message"]?.string
                 return plain(response.status, message ?? "not accepted")

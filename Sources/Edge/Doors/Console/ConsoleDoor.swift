@@ -77,12 +77,24 @@ package final class ConsoleDoor {
     }
 
     package func answer(_ request: HTTPRequest, respond: @escaping @EventLoop (HTTPResponse) -> Void) {
+        answer(request, watching: nil, respond)
+    }
+
+    /// Answers a request.
+    ///
+    /// - Parameter client: The client of a guess, which is judged only while the client waits; `nil`: nobody looks.
+    private func answer(
+        _ request: HTTPRequest, watching client: LiveAnswer?,
+        _ respond: @escaping @EventLoop (HTTPResponse) -> Void
+    ) {
         if answerWidget(request, respond) { return }
         guard rules.isForUs(request) else {
             return respond(
                 HTTPResponse(status: 403, text: "open the address that the link has").shielded().notStored)
         }
-        if request.path == Self.formPath, request.method == "POST" { return enterByForm(request, respond) }
+        if request.path == Self.formPath, request.method == "POST" {
+            return enterByForm(request, watching: client, respond)
+        }
         let isCall = request.path.hasPrefix("/api/") || request.path == "/status.txt"
         guard isCall else { return answerPage(request, respond) }
         let respond: @EventLoop (HTTPResponse) -> Void = { respond($0.shielded().notStored) }
@@ -101,7 +113,8 @@ package final class ConsoleDoor {
         guard let login else { return answer(request, of: nil, respondToOwner) }
         if request.path == Self.sessionPath, request.method == "POST" {
             return enter(
-                request, isSecure: origin?.hasPrefix("https://") == true, by: login, respond)
+                request, isSecure: origin?.hasPrefix("https://") == true, by: login, watching: client, respond
+            )
         }
         guard let token = session(in: request) else {
             return respond(HTTPResponse(status: 401, fault: "no_session", "enter first"))
@@ -140,7 +153,7 @@ package final class ConsoleDoor {
     // MARK: The login
 
     func enter(
-        _ request: HTTPRequest, isSecure: Bool, by login: ConsoleLogin,
+        _ request: HTTPRequest, isSecure: Bool, by login: ConsoleLogin, watching client: LiveAnswer?,
         _ respond: @escaping @EventLoop (HTTPResponse) -> Void
     ) {
         guard
@@ -160,7 +173,8 @@ package final class ConsoleDoor {
             let answer =
                 isLink
                 ? await login.enter(byLink: text, showing: mark, from: request.sender)
-                : await login.enter(byPassphrase: text, showing: mark, from: request.sender)
+                : await login.enter(
+                    byPassphrase: text, showing: mark, from: request.sender, watching: client)
             switch answer {
             case .entered(let token, let mark):
                 var response = HTTPResponse(status: 204).forKnown
@@ -225,8 +239,12 @@ package final class ConsoleDoor {
 
     // MARK: Events
 
-    /// Takes over a request for the stream of changes; `nil`: it is answered as any other, and perhaps refused.
+    /// Takes over a request to enter, whose client may hang up, or for the stream of changes; `nil`: it is answered as any
+    /// other, and perhaps refused.
     package func opening(of request: HTTPRequest) -> HTTPServer.Opening? {
+        if request.method == "POST", [Self.sessionPath, Self.formPath].contains(request.path) {
+            return { [self] client in answer(request, watching: client) { client.answer($0) } }
+        }
         guard request.path == Self.eventsPath, request.method == "GET", rules.isForUs(request),
             rules.mayRead(request)
         else { return nil }

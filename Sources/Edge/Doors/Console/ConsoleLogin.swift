@@ -41,6 +41,7 @@ package final class ConsoleLogin {
     private struct Guess {
         let text: String
         let tell: CheckedContinuation<Judgement, Never>
+        var isWrong = false
     }
 
     private enum Judgement { case right, wrong, comeAgain }
@@ -84,7 +85,10 @@ package final class ConsoleLogin {
     /// - Parameters:
     ///   - mark: The mark that the browser shows; `nil`: none.
     ///   - sender: The sender's number; 0: one of many whom nothing tells apart.
-    func enter(byPassphrase text: String, showing mark: String?, from sender: Int) async -> Answer {
+    ///   - client: Who waits for the answer: the guess of one who hangs up is not judged. `nil`: nobody looks.
+    func enter(
+        byPassphrase text: String, showing mark: String?, from sender: Int, watching client: LiveAnswer? = nil
+    ) async -> Answer {
         let guesser: PassphraseTurns.Guesser =
             if let mark = mark.flatMap({ access.mark($0) }) { .known(mark) } else {
                 sender == 0 ? .oneOfMany : .sender(sender)
@@ -96,6 +100,10 @@ package final class ConsoleLogin {
         guard let id = turns.add(from: guesser) else { return .later(.seconds(1)) }
         let judgement = await withCheckedContinuation { tell in
             guesses[id] = Guess(text: text, tell: tell)
+            client?.watch { [self] in
+                turns.remove(id)
+                self.tell(id, .comeAgain)
+            }
             guard !isTakingTurns else { return }
             isTakingTurns = true
             Task { await takeTurns() }
@@ -108,17 +116,16 @@ package final class ConsoleLogin {
     }
 
     private func takeTurns() async {
-        var wrong: Set<Int> = []
         while !turns.isEmpty {
             let (id, over) = turns.next()
-            for id in over { tell(id, wrong.remove(id) == nil ? .comeAgain : .wrong) }
+            for id in over { tell(id, guesses[id]?.isWrong == true ? .wrong : .comeAgain) }
             guard let id, let text = guesses[id]?.text else {
                 if !turns.isEmpty { await pause(Self.shortestTurn) }
                 continue
             }
             let began = EventLoop.now
             let (isRight, cost) = await judge(text)
-            if isRight { tell(id, .right) } else { wrong.insert(id) }
+            if isRight { tell(id, .right) } else { guesses[id]?.isWrong = true }
             // What a busy machine adds is no work of strangers, and lengthens no turn.
             let rest = max(Self.shortestTurn, cost * Self.hashesPerTurn) - (EventLoop.now - began)
             if rest > .zero { await pause(rest) }

@@ -2,9 +2,9 @@
 ///
 /// A guess costs a hash, and nothing tells the owner's from a stranger's before it is made. So the order is the defence.
 /// First come browsers that have entered before, then senders of whom fewest were judged lately, then the newest guess; of
-/// programs of one machine in each second turn the oldest. Strangers hear that a guess was wrong when nobody waits any more, one
-/// a turn, or after many turns: whoever guesses again as soon as he hears is judged once, is no newer than who comes
-/// meanwhile, and never comes in a crowd.
+/// programs of one machine in each second turn the oldest, and nobody who has only just come while others wait. Whoever hangs
+/// up is not judged. Strangers hear that a guess was wrong when nobody waits any more, one a turn, or after many turns: whoever
+/// guesses again as soon as he hears is judged once, is no newer than who comes meanwhile, and never comes in a crowd.
 struct PassphraseTurns {
     /// Somebody who guesses, as far as guessers are told apart.
     enum Guesser: Hashable {
@@ -43,7 +43,7 @@ struct PassphraseTurns {
 
     /// The most guesses that wait: more than a listener of the console has connections. One more, and the last in order
     /// gives way.
-    static let most = 128
+    static let most = 1600
     /// The turns that a guess waits for at most.
     static let longestWait = 32
     /// One turn of so many is for the oldest of those whom nothing tells apart, the others for the newest.
@@ -64,11 +64,18 @@ struct PassphraseTurns {
         lastID += 1
         guesses.append(Guess(id: lastID, guesser: guesser))
         if guesses.count > Self.most,
-            let last = guesses.indices.min(by: { isBefore($1, $0, oldestFirst: false) })
+            let last = last()
         {
             gaveWay.append(guesses.remove(at: last).id)
         }
         return lastID
+    }
+
+    /// Forgets a guess: nobody waits for its answer any more.
+    mutating func remove(_ id: Int) {
+        guesses.removeAll { $0.id == id }
+        held.removeAll { $0.id == id }
+        gaveWay.removeAll { $0 == id }
     }
 
     /// Begins a turn.
@@ -83,7 +90,12 @@ struct PassphraseTurns {
         over += held.filter { $0.turns <= 0 }.map(\.id)
         held.removeAll { $0.turns <= 0 }
         let isForOldest = turn % Self.oldestEvery == 0
-        let first = guesses.indices.min { isBefore($0, $1, oldestFirst: isForOldest) }
+        // Whoever hangs up at once takes no turn from those who wait.
+        let settled = guesses.indices.filter { guesses[$0].passed > 0 || guesses[$0].guesser != .oneOfMany }
+        let ranks = ranks()
+        let first = (settled.isEmpty ? Array(guesses.indices) : settled).min {
+            isBefore($0, $1, ranks, oldestFirst: isForOldest)
+        }
         let guess = first.map { guesses.remove(at: $0) }
         // Whoever hears now guesses again now. More of them at once would be a crowd, and the owner somewhere in it.
         if guesses.isEmpty, over.isEmpty, !held.isEmpty { over.append(held.removeFirst().id) }
@@ -100,19 +112,26 @@ struct PassphraseTurns {
         return (guess.id, over)
     }
 
-    private func isBefore(_ one: Int, _ other: Int, oldestFirst: Bool) -> Bool {
-        let (first, second) = (guesses[one].guesser, guesses[other].guesser)
-        let (a, b) = (rank(of: first), rank(of: second))
-        guard a == b else { return a < b }
-        return oldestFirst && first == .oneOfMany && second == .oneOfMany ? one < other : one > other
+    private func last() -> Int? {
+        let ranks = ranks()
+        return guesses.indices.min { isBefore($1, $0, ranks, oldestFirst: false) }
     }
 
-    /// Returns the rank of a guesser: less comes first.
-    private func rank(of guesser: Guesser) -> Int {
-        switch guesser {
-        case .known: -1
-        case .oneOfMany: 0
-        case .sender: judged.count { $0 == guesser }
+    private func isBefore(_ one: Int, _ other: Int, _ ranks: [Int], oldestFirst: Bool) -> Bool {
+        guard ranks[one] == ranks[other] else { return ranks[one] < ranks[other] }
+        let areOfMany = guesses[one].guesser == .oneOfMany && guesses[other].guesser == .oneOfMany
+        return oldestFirst && areOfMany ? one < other : one > other
+    }
+
+    /// Returns the ranks of all that wait, by their guessers: less comes first.
+    private func ranks() -> [Int] {
+        let counts = Dictionary(judged.map { ($0, 1) }, uniquingKeysWith: +)
+        return guesses.map {
+            switch $0.guesser {
+            case .known: -1
+            case .oneOfMany: 0
+            case .sender: counts[$0.guesser] ?? 0
+            }
         }
     }
 }

@@ -142,6 +142,7 @@ final class HTTPConnection: DoorConnection {
             guard let self, !hasEnded else { return }
             precondition(answered < number, "a request was answered twice")
             answered = number
+            live = nil
             let isLate = turn == .answering
             turn = .waiting
             var response = response
@@ -191,6 +192,12 @@ final class HTTPConnection: DoorConnection {
         guard !hasEnded else { return }
         write { $0 += head }
         goOn()
+    }
+
+    /// Tells the giver of an answer if the client hangs up before.
+    func watch(_ live: LiveAnswer) {
+        self.live = live
+        awaitAnswer()
     }
 
     /// Goes on with the one request that a stranger may have answered now.

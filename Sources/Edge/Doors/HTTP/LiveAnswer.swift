@@ -26,6 +26,7 @@ protocol LiveClient: AnyObject {
 package final class LiveAnswer {
     private weak var connection: HTTPConnection?
     private var respond: (@EventLoop (HTTPResponse) -> Void)?
+    private var whenGone: (@EventLoop () -> Void)?
 
     /// The giver of the answer, as long as the connection is there.
     var client: (any LiveClient)?
@@ -39,8 +40,16 @@ package final class LiveAnswer {
 
     /// Answers with a response that has an end.
     func answer(_ response: HTTPResponse) {
+        whenGone = nil
         respond?(response)
         respond = nil
+    }
+
+    /// Calls back once if the client hangs up before it is answered. Whatever it has sent behind its request is not read.
+    func watch(_ whenGone: @escaping @EventLoop () -> Void) {
+        guard let connection, !connection.hasEnded else { return whenGone() }
+        self.whenGone = whenGone
+        connection.watch(self)
     }
 
     /// Counts a rule that the client has broken.
@@ -77,8 +86,10 @@ package final class LiveAnswer {
     func end() { connection?.end(.finished) }
 
     func connectionEnded() {
-        let client = client
+        let (client, whenGone) = (client, whenGone)
         self.client = nil
+        self.whenGone = nil
         client?.connectionEnded()
+        whenGone?()
     }
 }
