@@ -216,6 +216,8 @@ import Testing
             secret, " \(secret)\n", "http://127.0.0.1:9480/#enter=\(secret)",
             "https://node.example.org/#enter=\(secret) ",
             "http://127.0.0.1:9480/#en\r\nter=aB3-_xyz\r\n0123456789",
+            "<http://127.0.0.1:9480/#enter=\(secret)>", "\"\(secret)\"", "“\(secret)”", "(\(secret)).",
+            "http://127.0.0.1:9480/%23enter=\(secret)", "enter=\(secret)",
         ] {
             #expect(ConsoleDoor.secret(inLink: text) == secret, "\(text)")
         }

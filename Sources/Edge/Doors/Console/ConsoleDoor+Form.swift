@@ -7,23 +7,36 @@ import Reactor
 extension ConsoleDoor {
     static let formPath = "/enter"
 
-    /// Returns the secret of a link, of which people paste the whole, or what a mail has broken into lines.
+    /// Returns the secret of a link, of which people paste the whole, what a mail has broken into lines, or either in brackets
+    /// or quotation marks.
     nonisolated static func secret(inLink text: String) -> String {
         guard text.utf8.count <= longestLink else { return text }
         let bytes = text.utf8.filter { $0 > 0x20 }
-        let marker = Array("#enter=".utf8)
+        let marker = Array("enter=".utf8)
         var start = 0
         for end in bytes.indices where bytes[...end].suffix(marker.count).elementsEqual(marker) {
             start = end + 1
         }
-        return String(decoding: bytes[start...], as: UTF8.self)
+        let secret = bytes[start...].drop { !isOfSecret($0) }.prefix { isOfSecret($0) }
+        return String(decoding: secret, as: UTF8.self)
+    }
+
+    /// Whether a link's secret may have this byte: it is Base64 for addresses (RFC 4648, section 5).
+    private nonisolated static func isOfSecret(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+            true
+        case _: false
+        }
     }
 
     /// Bytes of the longest link: an origin, and what stands behind it.
     private nonisolated static let longestLink = 600
 
     func enterByForm(
-        _ request: HTTPRequest, _ respond: @escaping @EventLoop (HTTPResponse) -> Void
+        _ request: HTTPRequest, watching client: LiveAnswer?,
+        _ respond: @escaping @EventLoop (HTTPResponse) -> Void
     ) {
         let plain: @EventLoop (Int, String) -> Void = { status, text in
             var response = HTTPResponse(status: status, text: text).shielded()
