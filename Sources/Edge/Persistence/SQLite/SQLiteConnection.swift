@@ -25,8 +25,25 @@ final class SQLiteConnection: EngineConnection {
     init(path: String, for access: StoreAccess) throws(StoreError) {
         self.path = path
         leftOver = access == .inspecting ? SQLiteConnection.indexToCome(path) : nil
+        try SQLiteConnection.refuseOtherKinds(path)
         if access != .reading { try FileRun.check(path) }
         handle = try SQLiteConnection.open(path: path, for: access)
+    }
+
+    /// Refuses what is no file: who opens a pipe waits for ever, and of a directory SQLite says little.
+    private static func refuseOtherKinds(_ path: String) throws(StoreError) {
+        for suffix in ["", "-wal", "-shm"] {
+            var status = stat()
+            guard lstat(path + suffix, &status) == 0 else { continue }
+            let isLink = status.st_mode & S_IFMT == S_IFLNK
+            if isLink, stat(path + suffix, &status) != 0 {
+                throw StoreError(refused: "\(path)\(suffix) is a link to nothing: remove it, or mend it")
+            }
+            guard status.st_mode & S_IFMT == S_IFREG else {
+                throw StoreError(
+                    refused: "\(path)\(suffix) is no regular file: move it to another folder")
+            }
+        }
     }
 
     /// Connects to a file and the log beside it, whether they belong together or not.
