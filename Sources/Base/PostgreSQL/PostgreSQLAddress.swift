@@ -47,6 +47,13 @@ package struct PostgreSQLAddress: Equatable, Sendable {
         where parameters.contains(where: { $0.name == name && !known.contains($0.value) }) {
             throw PostgreSQLError(message: "\(name) must be one of \(known.joined(separator: ", "))")
         }
+        for (name, value) in parameters
+        where PostgreSQLAddress.numbers.contains(name) && Int32(value) == nil {
+            throw PostgreSQLError(message: "\(name) must be a whole number")
+        }
+        for (name, value) in parameters where name == "port" && !PostgreSQLAddress.arePorts(value) {
+            throw PostgreSQLError(message: "the port must be 1 to 65535")
+        }
         if let password { parameters.append(("password", String(decoding: password.bytes, as: UTF8.self))) }
         // Without a host, libpq takes it from a service's file or the environment.
         let hosts = parameters.filter { ["host", "hostaddr"].contains($0.name) }
@@ -61,6 +68,14 @@ package struct PostgreSQLAddress: Equatable, Sendable {
         return parameters
     }
 
+    /// Returns the files that the address names, by their parameters.
+    package func files() throws(PostgreSQLError) -> [(name: String, path: String)] {
+        try parameters().filter {
+            ["sslrootcert", "sslcert", "sslkey", "sslcrl"].contains($0.name)
+                && $0.value.utf8.first == UInt8(ascii: "/")
+        }.map { ($0.name, $0.value) }
+    }
+
     /// The values of parameters that libpq looks at only when it connects.
     private static let words: [(name: String, known: [String])] = [
         ("sslmode", ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"]),
@@ -70,7 +85,20 @@ package struct PostgreSQLAddress: Equatable, Sendable {
             "target_session_attrs",
             ["any", "read-write", "read-only", "primary", "standby", "prefer-standby"]
         ),
+        ("ssl_min_protocol_version", ["TLSv1", "TLSv1.1", "TLSv1.2", "TLSv1.3"]),
+        ("ssl_max_protocol_version", ["TLSv1", "TLSv1.1", "TLSv1.2", "TLSv1.3"]),
     ]
+
+    /// Parameters that libpq reads as numbers only when it connects.
+    private static let numbers = [
+        "connect_timeout", "tcp_user_timeout", "keepalives", "keepalives_idle", "keepalives_interval",
+        "keepalives_count",
+    ]
+
+    /// Whether these are ports, one for each host; libpq takes none for its own.
+    private static func arePorts(_ list: String) -> Bool {
+        list.split(separator: ",").allSatisfy { (1...65_535).contains(Int($0) ?? 0) }
+    }
 
     /// Returns the names of all parameters that libpq knows.
     private static func names(_ libpq: onionbell_libpq) -> [String] {
@@ -93,12 +121,21 @@ package struct PostgreSQLAddress: Equatable, Sendable {
         guard !query.contains(UInt8(ascii: "@")) else { return nil }
         for parameter in query.split(separator: UInt8(ascii: "&")) {
             let name = String(Substring(parameter.prefix { $0 != UInt8(ascii: "=") }))
-            guard name.utf8.count <= 40, name.utf8.allSatisfy({ (97...122).contains($0) || $0 == 95 }) else {
-                return nil
-            }
+            guard name.utf8.count <= 40, name.utf8.allSatisfy(PostgreSQLAddress.isOfName) else { return nil }
             if !known.contains(name) { return name }
         }
         return nil
+    }
+
+    /// Whether a byte may stand in a parameter's name, of other programs' too: `currentSchema`, `pool-max`, `%70gbouncer`.
+    private static func isOfName(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "."),
+            UInt8(ascii: "%"):
+            true
+        case _: false
+        }
     }
 
     /// Returns libpq's words without their end: the part of the address that it could not read, which may be

@@ -1,5 +1,6 @@
 import Encodings
 import Glibc
+import PostgreSQL
 
 extension Settings {
     /// Every file that holds a key or a password.
@@ -31,7 +32,9 @@ extension Settings {
             app.hasCredentials ? app.settings.files.filter { !$0.isEmpty }.map { ("apps[\(index)]", $0) } : []
         }
         let isHandedOver = access("/run/systemd/system", F_OK) == 0
-        return (plainFiles + https + apps).filter { _, path in
+        let database =
+            storage.url.isEmpty ? [] : (try? PostgreSQLAddress(url: storage.url).files()) ?? []
+        return (plainFiles + https + apps + database.map { ("storage.url", $0.path) }).filter { _, path in
             !isHandedOver || !Settings.isInCredentialsDirectory(path)
         }
     }

@@ -28,8 +28,9 @@ extension Settings {
         var faults: [SettingsFault] {
             guard !url.isEmpty else { return [] }
             do throws(PostgreSQLError) {
-                _ = try PostgreSQLAddress(url: url).parameters()
-                return []
+                return try PostgreSQLAddress(url: url).files().filter { access($0.path, F_OK) != 0 }.map {
+                    SettingsFault(key: "storage.url", problem: "\($0.name): there is no such file")
+                }
             } catch {
                 return [SettingsFault(key: "storage.url", problem: error.description)]
             }

@@ -150,10 +150,27 @@ import Vectors
         ("postgresql://a@db.example/b?sslmode=require&schema=public", "no parameter schema"),
         ("postgresql://a@db.example/b?sslmode=no-verify", "sslmode must be one of disable, allow"),
         ("postgresql:///b?host=/run&target_session_attrs=master", "target_session_attrs must be one of any"),
+        ("postgresql://a@db.example/b?currentSchema=x", "no parameter currentSchema"),
+        ("postgresql://a@db.example/b?pool-max=x", "no parameter pool-max"),
+        ("postgresql://a@db.example/b?%70gbouncer=true", "no parameter %70gbouncer"),
+        ("postgresql://a@db.example/b?connect_timeout=2s", "connect_timeout must be a whole number"),
+        ("postgresql://a@db.example/b?keepalives=on", "keepalives must be a whole number"),
+        ("postgresql://a@db.example/b?ssl_min_protocol_version=1.2", "must be one of TLSv1, TLSv1.1"),
+        ("postgresql://a@db.example:65536/b", "port must be 1 to 65535"),
+        ("postgresql://a@db.example:1,db2.example:0/b", "port must be 1 to 65535"),
     ])
     func whatIsWrongInAnAddressIsNamed(_ url: String, words: String) {
         let fault = #expect(throws: PostgreSQLError.self) { try PostgreSQLAddress(url: url).parameters() }
         #expect(fault?.message.contains(words) == true, "\(fault?.message ?? "")")
+    }
+
+    /// They are read by libpq, only when it connects.
+    @Test func theFilesOfAnAddressAreKnown() throws {
+        let address = PostgreSQLAddress(
+            url: "postgresql://a@db.example/b?sslrootcert=/a.pem&sslkey=/b.key&sslmode=verify-full")
+        #expect(
+            try address.files().map { "\($0.name) \($0.path)" } == ["sslkey /b.key", "sslrootcert /a.pem"])
+        #expect(try PostgreSQLAddress(url: "postgresql:///b?host=/run&sslrootcert=system").files().isEmpty)
     }
 
     /// A password with a question mark in it looks like a parameter.
