@@ -66,6 +66,26 @@ import Testing
         }
     }
 
+    /// A renewal half-way through, and files whose certificates stand in the wrong order.
+    @Test func aKeyOfAnotherCertificateIsRefusedWithWords() throws {
+        let authority = TLSWorld.shared.authority
+        let (one, other) = (
+            try authority.server(names: ["a.example"]).credentials,
+            try authority.server(names: ["a.example"]).credentials
+        )
+        func reason(_ chain: [UInt8], _ key: [UInt8]) -> String {
+            do throws(TLSError) {
+                _ = try TLSContext(serverWith: TLSCredentials(chainPEM: chain, keyPEM: key), protocols: [])
+                return "taken"
+            } catch {
+                return "\(error)"
+            }
+        }
+        #expect(reason(one.chainPEM, other.keyPEM).contains("do not belong together"))
+        #expect(reason(other.chainPEM + one.chainPEM, one.keyPEM).contains("must be the first one"))
+        #expect(reason(one.chainPEM + other.chainPEM, one.keyPEM) == "taken")
+    }
+
     @Test func anExpiredCertificateIsRefused() throws {
         let world = TLSWorld.shared
         for (validity, fault) in [

@@ -136,14 +136,20 @@ extension TLSContext {
             throw .unusable("private key")
         }
         defer { EVP_PKEY_free(key) }
+        // With keys of two kinds OpenSSL takes both, and each handshake would fail.
+        guard X509_check_private_key(chain[0], key) == 1 else {
+            let reason = TLSError.takeReason()
+            let isFurtherOn = chain.dropFirst().contains { X509_check_private_key($0, key) == 1 }
+            ERR_clear_error()
+            throw .unusable(
+                what: "certificate and key",
+                reason: isFurtherOn
+                    ? "the key's certificate must be the first one in the file"
+                    : "they do not belong together (\(reason))")
+        }
         // Each counts a reference of its own.
         guard SSL_CTX_use_certificate(handle, chain[0]) == 1, SSL_CTX_use_PrivateKey(handle, key) == 1 else {
             throw .unusable("certificate and key")
-        }
-        // With keys of two kinds OpenSSL has taken both, and each handshake would fail.
-        guard SSL_CTX_check_private_key(handle) == 1 else {
-            throw .unusable(
-                what: "certificate and key", reason: "they do not belong together (\(TLSError.takeReason()))")
         }
         for certificate in chain.dropFirst() {
             guard onionbell_SSL_CTX_add1_chain_cert(handle, certificate) == 1 else {
