@@ -94,6 +94,7 @@ import Testing
             "apps: [{name: a, gateway: ntfy, url: https://ntfy.example, token_file: tk_SECRET}]",
             "apps: [{name: a, gateway: ntfy, url: \"https://user:SECRET@ntfy.example\"}]",
             "apps: [{name: a, gateway: ntfy, url: \"https://ntfy.example/?auth=SECRET\"}]",
+            "apps: [{name: a, gateway: ntfy, url: \"https://ntfy.example/a#SECRET\"}]",
             "apps: [{name: a, gateway: relay, url: \"http://user:SECRET@relay.example\"}]",
             "apps: [{name: a, gateway: relay, url: \"http://relay.example/?token=SECRET\"}]",
             "apps: [{name: a, gateway: fcm, service_account_file: SECRETSECRETSECRET}]",

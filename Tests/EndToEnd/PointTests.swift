@@ -122,5 +122,11 @@ import Vectors
         let nowhere = try point(["bisq1", "--to", address, "--write", "/nowhere"])
         #expect(nowhere.status == 66 && nowhere.errors.contains("name the data directory of Bisq 1"))
         #expect(try point(["bisq1", "--undo", "/nowhere"]).status == 66)
+        // Its file is named easily in its place.
+        let file = FileManager.default.temporaryDirectory.path + "/bisq-\(UUID().uuidString).properties"
+        try "a=b\n".write(toFile: file, atomically: true, encoding: .utf8)
+        defer { try? FileManager.default.removeItem(atPath: file) }
+        let named = try point(["bisq1", "--to", address, "--write", file])
+        #expect(named.status == 66 && named.errors.contains("name the data directory of Bisq 1"), "\(named)")
     }
 }

@@ -29,6 +29,7 @@ import Testing
         for place in [path, "/dev/zero", "/dev/null", "/dev/ptmx"] {
             let error = #expect(throws: SystemError.self) { try PrivateFile.read(place, limit: 10) }
             #expect(error?.code == EINVAL, "\(place)")
+            #expect(error?.operation.contains("regular file") == true, "\(place)")
         }
         let error = #expect(throws: SystemError.self) { try PrivateFile.read("/tmp", limit: 10) }
         #expect(error?.code == EISDIR)

@@ -78,7 +78,9 @@ package enum PrivateFile {
     /// (`EINVAL`): a pipe or a device may keep its reader waiting for ever.
     package static func read(_ path: String, limit: Int) throws(SystemError) -> [UInt8] {
         let descriptor = openRegular(path)
-        guard descriptor >= 0 else { throw SystemError("open \(path)") }
+        guard descriptor >= 0 else {
+            throw SystemError(errno == EINVAL ? "read \(path), which is no regular file" : "open \(path)")
+        }
         defer { Glibc.close(descriptor) }
         return try readAll(from: descriptor, named: path, limit: limit)
     }
@@ -111,7 +113,9 @@ package enum PrivateFile {
         var bytes = [UInt8](repeating: 0, count: limit + 1)
         let count = Glibc.read(descriptor, &bytes, bytes.count)
         guard count >= 0 else { throw SystemError("read \(path)") }
-        guard count <= limit else { throw SystemError("read \(path)", code: EFBIG) }
+        guard count <= limit else {
+            throw SystemError("read \(path), which has more than \(limit) bytes", code: EFBIG)
+        }
         return Array(bytes[..<count])
     }
 

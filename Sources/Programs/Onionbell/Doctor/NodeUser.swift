@@ -90,7 +90,10 @@ extension NodeUser {
             )
         }
         let state = settings.stateDirectory
-        if access(state, F_OK) == 0, !may(W_OK | X_OK, state) {
+        // Where it is not there yet, who makes it is not known: only a file system that nobody writes is a fault.
+        let isThere = access(state, F_OK) == 0
+        let place = isThere ? state + "/." : Self.parent(of: state)
+        if access(place, F_OK) == 0, !may(W_OK | X_OK, place), isThere || errno == EROFS {
             faults.append(
                 SettingsFault(
                     key: "state_directory",
@@ -100,6 +103,12 @@ extension NodeUser {
                 ))
         }
         return faults
+    }
+
+    private static func parent(of path: String) -> String {
+        let path = absolute(path)
+        let parts = path.split(separator: "/").dropLast()
+        return "/" + parts.joined(separator: "/")
     }
 
     /// Whether this user may do something with a file. Root tries it as the user; where nobody can try, the file's mode says it.

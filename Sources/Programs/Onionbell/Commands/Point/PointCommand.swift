@@ -132,7 +132,8 @@ struct PointCommand: AsyncParsableCommand {
         do throws(SystemError) {
             file = try UserFile("\(directory)/\(client.fileName)")
         } catch {
-            guard error.code != ENOENT else {
+            // The file itself is named as well, or what is none.
+            guard ![ENOENT, ENOTDIR].contains(error.code) else {
                 throw fail(
                     "there is no directory \(directory): name the data directory of \(client.name) (on Linux: \(client.usualDirectory))",
                     status: 66)
