@@ -40,7 +40,8 @@ import Testing
         "http://0x7f.1/", "http://[::1]/", "http://[::ffff:127.0.0.1]/", "http://0.0.0.0/", "http://[::]/",
         "https://user:pass@example.org/", "http://%31%32%37.0.0.1/", "no address", "//example.org",
         "http:///x",
-        "https://", "http:127.0.0.1", "1javascript:x",
+        "https://", "http:127.0.0.1", "1javascript:x", "ws://127.0.0.1/", "ftp://localhost/x",
+        "SMB://127.0.0.1/share", "ssh://a@[::1]/",
     ])
     func anAddressThatRunsOrReachesTheDeviceIsRefused(address: String) throws {
         #expect(!takesClick(address))

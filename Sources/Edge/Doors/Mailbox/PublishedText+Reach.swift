@@ -31,7 +31,7 @@ extension PublishedText {
             address.consists(of: ASCII.printable), !address.utf8.contains(0x20)
         else { return false }
         guard !scripts.contains(where: { scheme.elementsEqual($0.utf8) }) else { return false }
-        guard scheme.elementsEqual("http".utf8) || scheme.elementsEqual("https".utf8) else { return true }
+        guard toHosts.contains(where: { scheme.elementsEqual($0.utf8) }) else { return true }
         guard let host = host(of: address) else { return false }
         return !isThisDevice(host)
     }
@@ -39,6 +39,11 @@ extension PublishedText {
     private static let scripts = [
         "javascript", "vbscript", "data", "file", "content", "blob", "about", "filesystem", "view-source",
         "intent", "jar",
+    ]
+
+    /// Schemes of addresses that are called at their host.
+    private static let toHosts = [
+        "http", "https", "ws", "wss", "ftp", "ftps", "sftp", "ssh", "telnet", "smb", "rtsp", "vnc", "rdp",
     ]
 
     /// Whether an address may be fetched without anybody's doing: at a public name.
