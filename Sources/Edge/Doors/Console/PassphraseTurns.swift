@@ -125,12 +125,13 @@ struct PassphraseTurns {
 
     /// Returns the ranks of all that wait, by their guessers: less comes first.
     private func ranks() -> [Int] {
-        let counts = Dictionary(judged.map { ($0, 1) }, uniquingKeysWith: +)
+        var counts: [Int: Int] = [:]
+        for case .sender(let number) in judged { counts[number, default: 0] += 1 }
         return guesses.map {
             switch $0.guesser {
             case .known: -1
             case .oneOfMany: 0
-            case .sender: counts[$0.guesser] ?? 0
+            case .sender(let number): counts[number] ?? 0
             }
         }
     }
