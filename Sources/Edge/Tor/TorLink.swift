@@ -11,9 +11,10 @@ struct TorLink {
     /// The time that a tor of our own may take to open its control port. It takes 0.1 s; on a busy machine 2
     /// s.
     private static let startTime = Duration.seconds(20)
-    /// The time that a tor of the same directory may take to end: a tor that a killed node has left ends at
-    /// once.
+    /// The time that a tor of the same directory may take to end while its node lives: that may be about to end.
     private static let leaveTime = Duration.seconds(1)
+    /// The time that a tor which its node has left may take to end. It ends at once; on a busy machine it takes seconds.
+    private static let orphanTime = Duration.seconds(10)
     /// The pause between two tries of a starting or ending tor.
     private static let tryInterval = Duration.milliseconds(50)
 
@@ -48,13 +49,13 @@ struct TorLink {
     /// Makes sure that no tor has the control socket: a second tor would take it away from the first one
     /// before it finds the directory locked. One whose node was killed before it had taken ownership is ended.
     private static func makeSureOfVacancy(_ settings: TorProcess.Settings) async throws(OnionLoss) {
-        let patience = TorPatience(for: leaveTime, from: .now)
+        let begun = ContinuousClock.now
         while let stream = try? await Stream.connect(
             to: .unix(path: settings.controlSocket), deadline: .seconds(1))
         {
             stream.close()
-            await endOrphan(settings)
-            guard !patience.isOver(at: .now), !Task.isCancelled else {
+            let patience = await endOrphan(settings) ? orphanTime : leaveTime
+            guard .now - begun < patience, !Task.isCancelled else {
                 throw .process(.anotherTor(dataDirectory: settings.dataDirectory))
             }
             try? await Task.sleep(for: tryInterval)
@@ -62,19 +63,24 @@ struct TorLink {
     }
 
     /// Ends a tor whose node is no more. By itself it looks for that every 15 s.
-    private static func endOrphan(_ settings: TorProcess.Settings) async {
+    ///
+    /// - Returns: Whether nothing is known of another node that has it: it may not have answered.
+    private static func endOrphan(_ settings: TorProcess.Settings) async -> Bool {
         let endpoint = Endpoint.unix(path: settings.controlSocket)
         guard
             let connection = try? await ControlConnection.open(
                 endpoint, credentials: ControlCredentials(cookieFile: settings.cookieFile))
-        else { return }
+        else { return true }
+        defer { connection.close() }
         let option = "__OwningControllerProcess"
         let owner = try? await connection.send(ControlCommand("GETCONF", [option]), within: .seconds(1))[
             option]
-        if let owner = owner.flatMap({ Int32($0) }), kill(owner, 0) != 0, errno == ESRCH {
-            _ = try? await connection.send(.halt, within: .seconds(1))
-        }
-        connection.close()
+        guard let owner = owner.flatMap({ Int32($0) }) else { return true }
+        // One that this process has let go of ends by itself.
+        guard owner != getpid() else { return true }
+        guard kill(owner, 0) != 0, errno == ESRCH else { return false }
+        _ = try? await connection.send(.halt, within: .seconds(1))
+        return true
     }
 
     private static func connect(to process: TorProcess) async throws(OnionLoss) -> ControlConnection {
