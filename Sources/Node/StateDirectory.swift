@@ -199,7 +199,7 @@ package struct StateDirectory: ~Copyable {
     }
 
     /// The name under which the lock is handed on, so that nothing opens the directory between two programs of a process.
-    private static let lockName = "state-lock"
+    static let lockName = "state-lock"
 
     /// Hands the lock on to this process' successor.
     func handOn() {

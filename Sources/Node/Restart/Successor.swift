@@ -64,7 +64,10 @@ struct Successor: Sendable {
 
     /// Sees to it that a start which comes to no end is begun anew, in this process, with the settings of the node before.
     func watchStart(after word: Word) -> Watchdog {
+        // A copy of the lock would hold it when the start lets go of it, as where a backup moves in.
+        let lock = Handover.shared.take(StateDirectory.lockName)
         Handover.shared.keepCopies()
+        if let lock { Handover.shared.keep(StateDirectory.lockName, lock) }
         return Watchdog(after: Successor.longestStart) { [self] in
             var word = word
             word.fault =
