@@ -178,7 +178,7 @@ enum SettingsEdit {
             change(&lines)
             return lines
         }
-        /// The lines of names, each deeper than the one before, with the value behind the last.
+        /// Returns the lines of names, each deeper than the one before, with the value behind the last.
         func block(at column: Int) -> [[UInt8]] {
             path.names.enumerated().map { depth, name in
                 [UInt8](repeating: blank, count: column + 2 * depth) + "\(name):".utf8

@@ -74,7 +74,7 @@ enum WaySwitch: String, CaseIterable, Sendable {
         }
     }
 
-    /// The places at which others reach the node by the way.
+    /// Returns the places at which others reach the node by the way.
     func places(in settings: Settings) -> [DoorPlace] {
         switch self {
         case .mailbox: settings.doors.mailbox.listen
@@ -90,7 +90,7 @@ enum WaySwitch: String, CaseIterable, Sendable {
         return places.isEmpty ? .nobody : .machine
     }
 
-    /// The address that its owner has given: of the page, or of the ntfy server; empty: none.
+    /// Returns the address that its owner has given: of the page, or of the ntfy server; empty: none.
     func address(in settings: Settings) -> String {
         switch self {
         case .mailbox, .browsers: ""
@@ -144,6 +144,7 @@ enum WaySwitch: String, CaseIterable, Sendable {
                 "doors.mailbox.listen", to: "[onion:\(port)]", mayBeList: true, in: text)
         case .phonePage:
             let page = PageAddress(address)
+            guard places(in: settings).isEmpty || self.address(in: settings) != page.text else { return text }
             text = try SettingsEdit.set(
                 "doors.phone_page.listen", to: "[\(page.place(in: settings, free: free))]",
                 mayBeList: true, in: text)

@@ -1,6 +1,5 @@
 import Encodings
 import Glibc
-import PostgreSQL
 
 extension Settings {
     /// Every file that holds a key or a password.
@@ -32,9 +31,7 @@ extension Settings {
             app.hasCredentials ? app.settings.files.filter { !$0.isEmpty }.map { ("apps[\(index)]", $0) } : []
         }
         let isHandedOver = access("/run/systemd/system", F_OK) == 0
-        let database =
-            storage.url.isEmpty ? [] : (try? PostgreSQLAddress(url: storage.url).files()) ?? []
-        return (plainFiles + https + apps + database.map { ("storage.url", $0.path) }).filter { _, path in
+        return (plainFiles + https + apps + filesOfDatabase).filter { _, path in
             !isHandedOver || !Settings.isInCredentialsDirectory(path)
         }
     }

@@ -81,3 +81,11 @@ extension StateDirectory {
         return String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 }
+
+extension Settings {
+    /// The files that the address of the database names, with the key that names them.
+    var filesOfDatabase: [(key: String, path: String)] {
+        let files = storage.url.isEmpty ? [] : (try? PostgreSQLAddress(url: storage.url).files()) ?? []
+        return files.map { ("storage.url", $0.path) }
+    }
+}

@@ -37,7 +37,7 @@ final class SQLiteConnection: EngineConnection {
             guard lstat(path + suffix, &status) == 0 else { continue }
             let isLink = status.st_mode & S_IFMT == S_IFLNK
             if isLink, stat(path + suffix, &status) != 0 {
-                throw StoreError(refused: "\(path)\(suffix) is a link to nothing: remove it, or mend it")
+                throw StoreError(refused: "\(path)\(suffix) is a link to nothing: let it lead to a file")
             }
             guard status.st_mode & S_IFMT == S_IFREG else {
                 throw StoreError(

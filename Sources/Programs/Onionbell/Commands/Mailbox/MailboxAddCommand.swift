@@ -28,7 +28,7 @@ struct MailboxAddCommand: AsyncParsableCommand {
             """)
 
     @OptionGroup var config: ConfigOption
-    @OptionGroup var which: PhoneBookName
+    @OptionGroup var which: MailboxName
 
     @Option(
         help: """
@@ -61,7 +61,7 @@ struct MailboxAddCommand: AsyncParsableCommand {
     var textOnly = false
 
     func validate() throws {
-        for reader in readers { try checkPhoneBookName(reader) }
+        for reader in readers { try checkMailboxName(reader) }
         guard Set(readers).count == readers.count, readers.count <= Mailbox.mostReaders else {
             throw ValidationError("--reader: each name once, at most \(Mailbox.mostReaders)")
         }

@@ -45,7 +45,7 @@ struct MailboxRemoveCommand: AsyncParsableCommand {
             """)
 
     @OptionGroup var config: ConfigOption
-    @OptionGroup var which: PhoneBookName
+    @OptionGroup var which: MailboxName
 
     func run() async throws {
         try await config.call("DELETE", "mailboxes/\(which.name)")

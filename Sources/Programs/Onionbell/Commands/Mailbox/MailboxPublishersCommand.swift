@@ -28,8 +28,8 @@ struct PublisherName: ParsableArguments {
     var name: String
 
     func validate() throws {
-        try checkPhoneBookName(mailbox)
-        try checkPhoneBookName(name)
+        try checkMailboxName(mailbox)
+        try checkMailboxName(name)
     }
 }
 
@@ -86,7 +86,7 @@ struct PublisherListCommand: AsyncParsableCommand {
     @Argument(help: "The mailbox's name.")
     var mailbox: String
 
-    func validate() throws { try checkPhoneBookName(mailbox) }
+    func validate() throws { try checkMailboxName(mailbox) }
 
     func run() async throws {
         let names = try await config.call("GET", "mailboxes/\(mailbox)/publishers")?["names"]?.array ?? []
