@@ -40,6 +40,20 @@ import Testing
         #expect(taken("a", from: handover) == nil && taken("", from: handover) == nil)
     }
 
+    /// libdispatch opens a file for a moment that would outlive an exec, at a number that may have been promised.
+    @Test func whatThisProcessHasOpenedWasNotHandedOver() throws {
+        let own = open("/dev/null", O_RDONLY)
+        defer { close(own) }
+        try #require(own >= 3 && own < 250)
+        let handover = Handover()
+        let names = (3..<own).map { _ in "before" } + ["own"]
+        handover.receive([
+            "LISTEN_PID": "\(getpid())", "LISTEN_FDS": "\(names.count)",
+            "LISTEN_FDNAMES": names.joined(separator: ":"),
+        ])
+        #expect(taken("own", from: handover) == nil)
+    }
+
     @Test func whatIsKeptIsTakenOnceAndByItsName() throws {
         let handover = Handover()
         let ends = try pipe()

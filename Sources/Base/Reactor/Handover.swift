@@ -12,7 +12,7 @@ package final class Handover: Sendable {
     package static let shared = Handover()
 
     /// Descriptors that a process takes at most; further ones are closed.
-    private static let most = 256
+    private static let most = Int(ONIONBELL_MOST_INHERITED)
     /// The number of kept descriptors at which no client's is added: the others are needed more.
     private static let mostBesideClients = 192
     private static let client = "client-"
@@ -62,9 +62,9 @@ package final class Handover: Sendable {
             separator: ":", omittingEmptySubsequences: false)
         let held = (0..<count).compactMap { index -> Held? in
             let number = CInt(3 + index)
-            // What does not outlive an exec was not handed over: a library of this process has opened it at a number that
-            // was promised and was free.
-            guard fcntl(number, F_GETFD) == 0, fcntl(number, F_SETFD, FD_CLOEXEC) == 0 else { return nil }
+            // At a number that was promised and was free a library of this process has opened its own, or opens it now:
+            // libdispatch reads its threads' state by a descriptor that is open for a moment.
+            guard onionbell_is_inherited(number), fcntl(number, F_SETFD, FD_CLOEXEC) == 0 else { return nil }
             return Held(name: index < names.count ? String(names[index]) : "", number: number)
         }
         contents.withLock { ($0.held, $0.missing) = (held, count - held.count) }

@@ -112,6 +112,20 @@ int onionbell_succeed(
     _exit(75);
 }
 
+static bool inherited[ONIONBELL_MOST_INHERITED];
+
+/* Constructors run before main, and before any thread. */
+__attribute__((constructor)) static void note_inherited(void) {
+    for (int index = 0; index < ONIONBELL_MOST_INHERITED; index++) {
+        int flags = fcntl(3 + index, F_GETFD);
+        inherited[index] = flags >= 0 && !(flags & FD_CLOEXEC);
+    }
+}
+
+bool onionbell_is_inherited(int descriptor) {
+    return descriptor >= 3 && descriptor - 3 < ONIONBELL_MOST_INHERITED && inherited[descriptor - 3];
+}
+
 int onionbell_copy_descriptor(int descriptor) { return fcntl(descriptor, F_DUPFD_CLOEXEC, 3); }
 
 int onionbell_memory_file(const char *name) { return memfd_create(name, MFD_CLOEXEC); }

@@ -30,6 +30,11 @@ pid_t onionbell_spawn(
 int onionbell_succeed(
     const char *path, char *const arguments[], char *const environment[], const int descriptors[], int count);
 
+/* Whether a descriptor (3 to ONIONBELL_MOST_INHERITED + 2) was open when this program began, before any library and any
+ * thread of it opened one. Whether it still is the same one is not known. */
+#define ONIONBELL_MOST_INHERITED 256
+bool onionbell_is_inherited(int descriptor);
+
 /* Another descriptor of the same open file, close-on-exec; -1 and errno on failure. */
 int onionbell_copy_descriptor(int descriptor);
 
