@@ -44,8 +44,8 @@ import Wire
     private func node(
         knowsCircuits: Bool = true, areShared: Bool = false,
         limits change: (inout CircuitAccount.Limits) -> Void = { _ in },
-        peers changePeers: (inout PeerDoor.Settings) -> Void = { _ in },
-        http changeHTTP: (inout HTTPServer.Settings) -> Void = { _ in }
+        peers changePeers: (inout PeerDoorSettings) -> Void = { _ in },
+        http changeHTTP: (inout HTTPServerSettings) -> Void = { _ in }
     ) async throws -> Node {
         let path = FileManager.default.temporaryDirectory.path + "/onionbell-circuits-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
@@ -56,15 +56,15 @@ import Wire
                 limits: Admission.Limits()), outbox: try await OutboxStore(path: path + "/outbox.sqlite"),
             digester: SubmissionDigester(key: Secret([1])), log: log)
         try await dispatcher.start()
-        var settings = Circuits.Settings()
+        var settings = CircuitsSettings()
         settings.knowsCircuits = knowsCircuits
         settings.areShared = areShared
         change(&settings.limits)
         let circuits = Circuits(settings: settings)
-        var peerSettings = PeerDoor.Settings()
+        var peerSettings = PeerDoorSettings()
         changePeers(&peerSettings)
         let door = PeerDoor(settings: peerSettings, dispatcher: dispatcher, circuits: circuits)
-        var httpSettings = HTTPServer.Settings()
+        var httpSettings = HTTPServerSettings()
         changeHTTP(&httpSettings)
         let server = HTTPServer(settings: httpSettings, circuits: circuits) { request, respond in
             respond(
@@ -159,7 +159,7 @@ import Wire
     @Test func withoutCircuitsAllConnectionsHaveOneAccount() async throws {
         let node = try await node(knowsCircuits: false, areShared: true, limits: { $0.framesPerSecond = 1 })
         // 16 times one a second, for ten seconds.
-        let limit = 10 * Circuits.Settings.partsOfAll
+        let limit = 10 * CircuitsSettings.partsOfAll
         for _ in 0..<4 {
             let peer = try await RawPeer(node.peers)
             peer.stream.write(Array(repeatElement(Self.ping, count: limit / 4).joined()))

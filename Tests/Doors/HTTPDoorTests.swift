@@ -56,7 +56,7 @@ private final class TestDoor: HTTPDoor {
     /// All clients wait before the loop looks for the first time. They come in by so many a turn, and the rest of the loop has
     /// its turns between.
     @Test func aServerTakesSoManyConnectionsATurn() async throws {
-        var settings = HTTPServer.Settings()
+        var settings = HTTPServerSettings()
         settings.acceptsPerTurn = 8
         let server = HTTPServer(settings: settings) { $1(HTTPResponse(status: 200, text: $0.path)) }
         let path = FileManager.default.temporaryDirectory.path + "/onionbell-test-\(UUID())"
@@ -194,7 +194,7 @@ private final class TestDoor: HTTPDoor {
     }
 
     @Test func aHandshakeThatNobodyEndsHasADeadline() async throws {
-        var settings = HTTPServer.Settings()
+        var settings = HTTPServerSettings()
         settings.requestDeadline = .milliseconds(100)
         let server = HTTPServer(settings: settings, doors: [TestDoor("/a")])
         let certificate = ServerCertificate(try context(Self.lab))

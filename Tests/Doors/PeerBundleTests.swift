@@ -27,7 +27,7 @@ import Wire
             digester: SubmissionDigester(key: Secret([1])),
             log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         try await dispatcher.start()
-        let door = PeerDoor(settings: PeerDoor.Settings(), dispatcher: dispatcher)
+        let door = PeerDoor(settings: PeerDoorSettings(), dispatcher: dispatcher)
         return (door, try door.open(on: .host("127.0.0.1", port: 0)), dispatcher)
     }
 

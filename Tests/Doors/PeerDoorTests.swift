@@ -72,7 +72,7 @@ final class RawPeer: StreamHandler {
     }
 
     private func door(
-        _ change: (inout PeerDoor.Settings) -> Void = { _ in }
+        _ change: (inout PeerDoorSettings) -> Void = { _ in }
     ) async throws -> (door: PeerDoor, endpoint: Endpoint, dispatcher: Dispatcher) {
         let path = FileManager.default.temporaryDirectory.path + "/onionbell-door-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
@@ -84,7 +84,7 @@ final class RawPeer: StreamHandler {
                 limits: Admission.Limits()), outbox: try await OutboxStore(path: path + "/outbox.sqlite"),
             digester: SubmissionDigester(key: Secret([1])), log: log)
         try await dispatcher.start()
-        var settings = PeerDoor.Settings()
+        var settings = PeerDoorSettings()
         change(&settings)
         let door = PeerDoor(settings: settings, dispatcher: dispatcher)
         return (door, try door.open(on: .host("127.0.0.1", port: 0)), dispatcher)

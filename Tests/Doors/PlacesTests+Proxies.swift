@@ -9,7 +9,7 @@ import Testing
 extension PlacesTests {
     /// All come from one machine here, which the proxy's word tells apart.
     @Test func anAddressHasSoManyConnectionsBehindAProxyThatIsTrusted() async throws {
-        var settings = HTTPServer.Settings()
+        var settings = HTTPServerSettings()
         settings.connectionsPerAddress = 2
         settings.clientAddressHeader = "x-forwarded-for"
         settings.trustedProxies = [try #require(NetworkAddress.Range("127.0.0.0/8"))]
@@ -46,7 +46,7 @@ extension PlacesTests {
 
     /// Only a proxy of this machine comes by a Unix socket.
     @Test func whoeverComesByAUnixSocketSaysWhoseARequestIs() async throws {
-        var settings = HTTPServer.Settings()
+        var settings = HTTPServerSettings()
         settings.clientAddressHeader = "forwarded"
         let server = server(settings, Circuits(settings: .addresses(connections: 2)))
         let path = FileManager.default.temporaryDirectory.path + "/onionbell-\(UUID().uuidString)"
@@ -66,7 +66,7 @@ extension PlacesTests {
     }
 
     @Test func anAddressHasSoManyConnectionsAndAStrangersWordIsNotBelieved() async throws {
-        var settings = HTTPServer.Settings()
+        var settings = HTTPServerSettings()
         settings.clientAddressHeader = "x-forwarded-for"
         settings.trustedProxies = [try #require(NetworkAddress.Range("10.0.0.0/8"))]
         let server = server(settings, Circuits(settings: .addresses(connections: 2)))

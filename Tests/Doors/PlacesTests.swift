@@ -25,7 +25,7 @@ import Wire
     }
 
     private func told() -> Circuits {
-        var settings = Circuits.Settings()
+        var settings = CircuitsSettings()
         settings.knowsCircuits = true
         return Circuits(settings: settings)
     }
@@ -38,7 +38,7 @@ import Wire
     }
 
     func server(
-        _ settings: HTTPServer.Settings, _ circuits: Circuits, room: BufferRoom = BufferRoom()
+        _ settings: HTTPServerSettings, _ circuits: Circuits, room: BufferRoom = BufferRoom()
     )
         -> HTTPServer
     {
@@ -49,7 +49,7 @@ import Wire
 
     /// Three hundred silent connections of ten circuits hold all places; honest ones of other circuits get in and stay.
     @Test func silentConnectionsOfFewCircuitsKeepNobodyOut() async throws {
-        var settings = HTTPServer.Settings()
+        var settings = HTTPServerSettings()
         settings.connections = 300
         let circuits = told()
         let server = server(settings, circuits)
@@ -92,7 +92,7 @@ import Wire
             digester: SubmissionDigester(key: Secret([1])),
             log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         try await dispatcher.start()
-        var settings = PeerDoor.Settings()
+        var settings = PeerDoorSettings()
         settings.connections = 100
         let door = PeerDoor(settings: settings, dispatcher: dispatcher, circuits: told())
         let endpoint = try door.open(on: Self.loopback)
@@ -117,7 +117,7 @@ import Wire
     /// Half requests that hold more than all may: the largest goes, and the others stay.
     @Test func whoeverHoldsMostInBuffersGoesFirst() async throws {
         let room = BufferRoom(limit: 200_000)
-        var settings = HTTPServer.Settings()
+        var settings = HTTPServerSettings()
         settings.limits.body = 1 << 20
         let server = server(settings, Circuits(settings: .unlimited), room: room)
         let endpoint = try server.open(on: Self.loopback)
@@ -144,7 +144,7 @@ import Wire
         let context = try TLSContext(
             serverWith: TLSCredentials(
                 chainPEM: try identity.chainPEM(), keyPEM: try identity.keyPEM().bytes), protocols: [])
-        let server = server(HTTPServer.Settings(), Circuits(settings: .addresses(connections: 0)))
+        let server = server(HTTPServerSettings(), Circuits(settings: .addresses(connections: 0)))
         let endpoint = try server.open(
             on: Self.loopback, showing: ServerCertificate(context, perAddress: 1))
         var clients: [RawPeer] = []
@@ -162,7 +162,7 @@ import Wire
         let context = try TLSContext(
             serverWith: TLSCredentials(
                 chainPEM: try identity.chainPEM(), keyPEM: try identity.keyPEM().bytes), protocols: [])
-        let server = server(HTTPServer.Settings(), Circuits(settings: .addresses(connections: 0)))
+        let server = server(HTTPServerSettings(), Circuits(settings: .addresses(connections: 0)))
         let endpoint = try server.open(
             on: Self.loopback, showing: ServerCertificate(context, handshakes: 20, perAddress: 1000))
         var clients: [RawPeer] = []
@@ -197,7 +197,7 @@ import Wire
 
     /// The next connection of a circuit by which somebody has shown that he may be here, before its first request.
     @Test func aKnownCircuitsNextConnectionHasAPlaceThatStrangersDoNotTake() async throws {
-        var settings = HTTPServer.Settings()
+        var settings = HTTPServerSettings()
         settings.connections = 16
         settings.refusals = [404]
         let server = HTTPServer(settings: settings, circuits: told()) { request, respond in
@@ -245,7 +245,7 @@ import Wire
 
     /// However long its answer takes.
     @Test func whoeverWaitsForAnAnswerIsNotSilent() async throws {
-        var settings = HTTPServer.Settings()
+        var settings = HTTPServerSettings()
         settings.connections = 16
         let late = LateAnswer()
         let server = HTTPServer(settings: settings, circuits: Circuits(settings: .unlimited)) {
@@ -273,9 +273,9 @@ import Wire
     @Test(arguments: ["Bearer open sesame", "Bearer open", nil])
     func whoeverHasShownTheSecretKeepsItsConnection(authorization: String?) async throws {
         let world = try await RelayWorld()
-        var door = GorushDoor.Settings()
+        var door = GorushDoorSettings()
         door.secret = Secret(Array("open sesame".utf8))
-        var settings = HTTPServer.Settings()
+        var settings = HTTPServerSettings()
         settings.connections = 16
         let server = HTTPServer(
             settings: settings, circuits: Circuits(settings: .unlimited),

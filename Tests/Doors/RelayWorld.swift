@@ -20,9 +20,9 @@ final class RelayWorld {
     nonisolated static let webPushTopic = "org.example.kacjdubq"
 
     struct Options {
-        var door = BisqRelayDoor.Settings()
+        var door = BisqRelayDoorSettings()
         var webPush = WebPushSettings()
-        var http = HTTPServer.Settings()
+        var http = HTTPServerSettings()
         var limits = Admission.Limits()
         var withNotification = false
         /// Those of Apple's, with their topics.

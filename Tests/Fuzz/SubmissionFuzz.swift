@@ -120,19 +120,19 @@ private final class World {
             Mailbox.Publisher(name: "cron", token: digests.token("tk_2")), to: "mine", addedAt: 1)
         let replies = ReplyBoard(store: store, digests: digests)
         mailbox = MailboxDoor(
-            settings: MailboxDoor.Settings(), store: store, digests: digests, replies: replies)
+            settings: MailboxDoorSettings(), store: store, digests: digests, replies: replies)
         mailbox.use(try await store.all(unless: nil)?.mailboxes ?? [])
 
         var pushApps = PushApps()
         pushApps.ios = [PushApps.Apple(name: "apple", topic: "a.b")]
         pushApps.android = "android"
-        var gorush = GorushDoor.Settings()
+        var gorush = GorushDoorSettings()
         (gorush.apps, gorush.broadcasts) = (pushApps, true)
-        var bisq = BisqRelayDoor.Settings()
+        var bisq = BisqRelayDoorSettings()
         bisq.bisq2.ios = "bisq2-ios"
         var webPush = WebPushSettings()
         (webPush.relay.ios, webPush.relay.android, webPush.pushApp) = ("apple", "android", "apple")
-        var bitwarden = BitwardenDoor.Settings()
+        var bitwarden = BitwardenDoorSettings()
         bitwarden.apps = pushApps
         let installations = try await StoredInstallations(in: outbox)
         let digest = BitwardenDigests(key: key).key("k", of: World.installation)
@@ -143,11 +143,11 @@ private final class World {
                 for: World.installation, with: digest, at: EventLoop.unixMilliseconds / 1000
             ).utf8)
         let server = StatusIMServer(
-            settings: StatusIMServer.Settings(), key: try Secp256k1.PrivateKey(key),
+            settings: StatusIMServerSettings(), key: try Secp256k1.PrivateKey(key),
             registrations: try await StoredStatusIMRegistrations(
                 in: outbox, limits: StatusIMRegistration.Limits()),
             dispatcher: dispatcher, digestKey: key, log: log)
-        var settings = HTTPServer.Settings()
+        var settings = HTTPServerSettings()
         settings.limits.body = 1 << 20
         http = HTTPServer(
             settings: settings,
@@ -163,9 +163,9 @@ private final class World {
                 LimitedDoor(StatusIMDoor(server), limits: World.limits(131_072)), mailbox,
             ])
         _ = try http.open(on: .unix(path: directory + "/H"))
-        peers = PeerDoor(settings: PeerDoor.Settings(), dispatcher: dispatcher, replies: replies)
+        peers = PeerDoor(settings: PeerDoorSettings(), dispatcher: dispatcher, replies: replies)
         _ = try peers.open(on: .unix(path: directory + "/P"))
-        var stream = StatusIMStreamDoor.Settings()
+        var stream = StatusIMStreamSettings()
         (stream.rate, stream.totalRate) = (1000, 1000)
         status = StatusIMStreamDoor(settings: stream, server: server)
         _ = try status.open(on: .unix(path: directory + "/S"))

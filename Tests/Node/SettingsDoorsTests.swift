@@ -41,12 +41,12 @@ import Testing
             """
         ).doors
         #expect(
-            read.webPush.door.listen.map(\.description) == [
+            read.webPush.place.listen.map(\.description) == [
                 "onion:80", "127.0.0.1:8080", "https://0.0.0.0:443",
             ])
-        #expect(read.webPush.door.limits.requests == 7)
+        #expect(read.webPush.place.limits.requests == 7)
         #expect(read.webPush.settings.relay.ios == "a" && read.webPush.settings.relay.android == "b")
-        #expect(try !settings("").doors.webPush.door.isOn)
+        #expect(try !settings("").doors.webPush.place.isOn)
     }
 
     @Test(arguments: [

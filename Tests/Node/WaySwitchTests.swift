@@ -64,7 +64,7 @@ import Testing
         let text = try on(.phonePage, "", at: "https://phone.example.org")
         #expect(WaySwitch.browsers.isOn(in: try settings(text)))
         let after = try settings(try WaySwitch.browsers.off(text, settings(text)))
-        #expect(after.apps.isEmpty && !after.doors.phonePage.door.isOn && after.doors.phonePage.url.isEmpty)
+        #expect(after.apps.isEmpty && !after.doors.phonePage.place.isOn && after.doors.phonePage.url.isEmpty)
     }
 
     @Test func anAppHasANameThatNoOtherHas() throws {

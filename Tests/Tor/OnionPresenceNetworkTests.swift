@@ -17,7 +17,7 @@ import Testing
         let first = try Greeter("first")
         let second = try Greeter("second", on: .unix(path: directory.path + "/second"))
         let tor = try own(in: network)
-        var settings = OnionPresence.Settings(
+        var settings = OnionPresenceSettings(
             source: .own(tor), key: key)
         settings.uploadTime = .seconds(60)
         settings.heartbeat = .milliseconds(200)
@@ -129,7 +129,7 @@ import Testing
     @Test @EventLoop func aServiceThatIsNotUploadedInTimeIsGivenToTorAnew() async throws {
         let network = try await SharedTorNetwork.network()
         let tor = try await network.startTor()
-        var settings = OnionPresence.Settings(
+        var settings = OnionPresenceSettings(
             source: .running(control: tor.control, tor.credentials), key: key)
         // Tor needs over a second for the first upload.
         settings.uploadTime = .milliseconds(300)
@@ -141,17 +141,17 @@ import Testing
         await presence.stop()
     }
 
-    @EventLoop private func own(in network: PrivateTorNetwork) throws -> TorProcess.Settings {
+    @EventLoop private func own(in network: PrivateTorNetwork) throws -> TorProcessSettings {
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
         let torrc = directory.path + "/torrc"
         try network.writeTorrc(basedOn: root.appending(path: "torrc").path, to: torrc)
         let dataDirectory = directory.path + "/tor"
         try network.seed(dataDirectory: dataDirectory)
-        return TorProcess.Settings(torrc: torrc, dataDirectory: dataDirectory, offersSocks: false)
+        return TorProcessSettings(torrc: torrc, dataDirectory: dataDirectory, offersSocks: false)
     }
 
-    @EventLoop private func processID(of tor: TorProcess.Settings) async throws -> pid_t {
+    @EventLoop private func processID(of tor: TorProcessSettings) async throws -> pid_t {
         let connection = try await ControlConnection.open(
             .unix(path: tor.controlSocket), credentials: .init(cookieFile: tor.cookieFile))
         defer { connection.close() }

@@ -148,19 +148,19 @@ private final class Stage {
     let sleeper = Sleeper()
     private let greeter: Greeter
     private var presence: OnionPresence!
-    private var tor: TorProcess.Settings!
+    private var tor: TorProcessSettings!
 
     init() async throws { greeter = try Greeter("still here") }
 
     func publishByOwnTor(
-        _ others: [VirtualPort] = [], _ change: (inout OnionPresence.Settings) -> Void = { _ in }
+        _ others: [VirtualPort] = [], _ change: (inout OnionPresenceSettings) -> Void = { _ in }
     ) async throws -> OnionPresence {
         let network = try await SharedTorNetwork.network()
         let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardized
         let torrc = directory.path + "/torrc"
         try network.writeTorrc(basedOn: root.appending(path: "torrc").path, to: torrc)
         try network.seed(dataDirectory: directory.path + "/tor")
-        tor = TorProcess.Settings(torrc: torrc, dataDirectory: directory.path + "/tor", offersSocks: true)
+        tor = TorProcessSettings(torrc: torrc, dataDirectory: directory.path + "/tor", offersSocks: true)
         return try await publish(.own(tor), others, change)
     }
 
@@ -169,10 +169,10 @@ private final class Stage {
     }
 
     private func publish(
-        _ source: OnionPresence.Settings.Source, _ others: [VirtualPort] = [],
-        _ change: (inout OnionPresence.Settings) -> Void = { _ in }
+        _ source: OnionPresenceSettings.Source, _ others: [VirtualPort] = [],
+        _ change: (inout OnionPresenceSettings) -> Void = { _ in }
     ) async throws -> OnionPresence {
-        var settings = OnionPresence.Settings(
+        var settings = OnionPresenceSettings(
             source: source, key: OnionKeyFile(path: directory.path + "/onion-key"))
         settings.heartbeat = .milliseconds(500)
         settings.heartbeatDeadline = .seconds(2)

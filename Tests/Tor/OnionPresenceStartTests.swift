@@ -25,9 +25,9 @@ import Testing
         chmod(script, 0o700)
         let torrc = directory.path + "/torrc"
         try "DisableNetwork 1\n".write(toFile: torrc, atomically: false, encoding: .utf8)
-        let settings = OnionPresence.Settings(
+        let settings = OnionPresenceSettings(
             source: .own(
-                TorProcess.Settings(
+                TorProcessSettings(
                     binary: script, torrc: torrc, dataDirectory: directory.path + "/data", offersSocks: false)
             ),
             key: OnionKeyFile(path: directory.path + "/onion-key"))
@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test func aNodeThatWaitsForTheSystemsTorStopsWhenItIsTold() async throws {
-        let settings = OnionPresence.Settings(
+        let settings = OnionPresenceSettings(
             source: .running(control: .unix(path: directory.path + "/none"), ControlCredentials()),
             key: OnionKeyFile(path: directory.path + "/onion-key"))
         let log = EventsOfLog()
@@ -60,7 +60,7 @@ import Testing
     func aTorThatFindsNoNetworkIsEndedIfNobodyElseUsesIt(isOurs: Bool) async throws {
         let tor = try LoneTor()
         _ = try await tor.connect()
-        var settings = OnionPresence.Settings(
+        var settings = OnionPresenceSettings(
             source: .running(control: tor.control, tor.credentials, isOurs: isOurs),
             key: OnionKeyFile(path: directory.path + "/onion-key"))
         settings.uploadTime = .milliseconds(300)

@@ -77,8 +77,8 @@ import Testing
 @Suite struct OnionPresenceErrorTests {
     /// Whoever kills the node's own tor while it starts does not end the node.
     @Test func anOwnTorThatSomebodyEndedIsStartedAgainAndOneThatGaveUpIsNot() {
-        let own = OnionPresence.Settings.Source.own(
-            TorProcess.Settings(torrc: "/torrc", dataDirectory: "/d", offersSocks: true))
+        let own = OnionPresenceSettings.Source.own(
+            TorProcessSettings(torrc: "/torrc", dataDirectory: "/d", offersSocks: true))
         #expect(OnionLoss.control(.closed).mayPassSoon(with: own))
         #expect(OnionLoss.process(.ended(.signalled(SIGKILL), lastWords: "")).mayPassSoon(with: own))
         #expect(!OnionLoss.process(.ended(.exited(1), lastWords: "")).mayPassSoon(with: own))

@@ -23,7 +23,7 @@ struct PublishedService {
         let echo = try LineEcho(answersAtOnce: !isGuarded)
         let ports = [try VirtualPort(9999, to: echo.endpoint), try VirtualPort(80, to: echo.endpoint)]
         let key = OnionKeyFile(path: directory + "/onion-key")
-        var settings: OnionPresence.Settings
+        var settings: OnionPresenceSettings
         if isGuarded {
             let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
                 .deletingLastPathComponent()

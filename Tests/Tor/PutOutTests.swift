@@ -16,11 +16,11 @@ import Testing
 
     /// A service for Alice and Bob, who talks to it by circuit 7.
     private func open(
-        _ change: (inout OnionPresence.Settings) -> Void = { _ in }
+        _ change: (inout OnionPresenceSettings) -> Void = { _ in }
     ) async throws -> (presence: OnionPresence, tor: ServingTor) {
         let key = OnionKeyFile(path: directory.path + "/onion-key")
         let tor = try ServingTor(for: [try key.loadOrCreate().address])
-        var settings = OnionPresence.Settings(source: tor.source, key: key)
+        var settings = OnionPresenceSettings(source: tor.source, key: key)
         settings.form.clients = [alice, bob]
         settings.heartbeat = .milliseconds(5)
         settings.sleptNanoseconds = sleeper.slept

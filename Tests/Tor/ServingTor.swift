@@ -33,7 +33,7 @@ final class ServingTor {
         }
     }
 
-    var source: OnionPresence.Settings.Source { .running(control: fake.control, ControlCredentials()) }
+    var source: OnionPresenceSettings.Source { .running(control: fake.control, ControlCredentials()) }
 
     /// The line of a circuit on which a client talks to the first service.
     func client(_ circuit: Int) -> String {

@@ -11,11 +11,11 @@ import Testing
     private func settings(
         _ lines: [String] = [], binary: String = "tor", dataDirectory: String? = nil,
         offersSocks: Bool = false
-    ) throws -> TorProcess.Settings {
+    ) throws -> TorProcessSettings {
         let torrc = directory.path + "/torrc"
         try (["DisableNetwork 1"] + lines).joined(separator: "\n")
             .write(toFile: torrc, atomically: false, encoding: .utf8)
-        return TorProcess.Settings(
+        return TorProcessSettings(
             binary: binary, torrc: torrc, dataDirectory: dataDirectory ?? directory.path + "/tor data",
             offersSocks: offersSocks)
     }

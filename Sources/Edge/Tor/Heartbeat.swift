@@ -12,7 +12,7 @@ final class Heartbeat {
     var onPulse: @EventLoop (TorPulse) -> Void = { _ in }
     var onSuspension: @EventLoop (Duration) -> Void = { _ in }
 
-    private let settings: OnionPresence.Settings
+    private let settings: OnionPresenceSettings
     private let log: Logger
     private let timer = Timer()
     private var isStopped = false
@@ -21,7 +21,7 @@ final class Heartbeat {
     /// Tor's circuits outlive a shorter sleep.
     private static let shortestSuspension = Duration.seconds(10)
 
-    init(_ settings: OnionPresence.Settings, log: Logger) {
+    init(_ settings: OnionPresenceSettings, log: Logger) {
         self.settings = settings
         self.log = log
         slept = settings.sleptNanoseconds()

@@ -183,7 +183,7 @@ struct OnionHandover: Equatable {
     let neighbours: [Int64?]
 
     @EventLoop
-    init(_ service: OnionService, of link: TorLink, _ source: OnionPresence.Settings.Source) {
+    init(_ service: OnionService, of link: TorLink, _ source: OnionPresenceSettings.Source) {
         self.source = OnionHandover.digest(of: source)
         process = link.process?.processID
         self.service = service.form.digest(
@@ -224,7 +224,7 @@ struct OnionHandover: Equatable {
         return Array(lines.joined(separator: "\n").utf8)
     }
 
-    static func digest(of source: OnionPresence.Settings.Source) -> [UInt8] {
+    static func digest(of source: OnionPresenceSettings.Source) -> [UInt8] {
         switch source {
         case .own(let settings):
             // What its file says is read by a start of tor alone.
@@ -238,13 +238,13 @@ struct OnionHandover: Equatable {
 
 extension TorProcess {
     fileprivate convenience init?(
-        inheriting number: Int32, of source: OnionPresence.Settings.Source, log: consuming Descriptor,
+        inheriting number: Int32, of source: OnionPresenceSettings.Source, log: consuming Descriptor,
         onLine: @escaping @EventLoop (TorLogLine) -> Void
     ) {
         // A node that now uses another tor ends this one.
-        let settings: Settings =
+        let settings: TorProcessSettings =
             if case .own(let settings) = source { settings } else {
-                Settings(torrc: "", dataDirectory: "", offersSocks: false)
+                TorProcessSettings(torrc: "", dataDirectory: "", offersSocks: false)
             }
         self.init(settings, inheriting: number, output: log, onLine: onLine)
     }

@@ -29,7 +29,7 @@ package final class OnionPresence {
     /// come in, it is the call that fails.
     package var isCutOff: Bool { watch.selfDial.isFailing && figures.isLonely }
 
-    let settings: Settings
+    let settings: OnionPresenceSettings
     var form: OnionForm
     /// The form in which a tor got the service last; `nil`: none has it yet. A tor that others run keeps its clients'
     /// connections when the control connection ends, so whoever is put out meanwhile may still be there.
@@ -73,7 +73,7 @@ package final class OnionPresence {
         let ports: [VirtualPort]
     }
 
-    package init(_ settings: Settings, log: Logger) {
+    package init(_ settings: OnionPresenceSettings, log: Logger) {
         self.settings = settings
         form = settings.form
         self.log = log
@@ -98,7 +98,7 @@ package final class OnionPresence {
     /// Gives the service to tor, and keeps it there from then on. Returns before clients can find it: watch ``state``.
     ///
     /// - Throws: ``OnionPresenceError``: what has to be put right by a person before a start can succeed, or a tor that
-    ///   did not come up in ``Settings/startTime``.
+    ///   did not come up in ``OnionPresenceSettings/startTime``.
     package func start(
         _ ports: [VirtualPort], beside neighbours: [NeighbourService] = []
     ) async throws(OnionPresenceError) {

@@ -14,7 +14,7 @@ package enum OnionPresenceError: Error, Equatable, Sendable, CustomStringConvert
 extension OnionLoss {
     /// Whether the loss may pass soon, at the start. A tor that others start may come up yet; a tor of our own that was
     /// ended by somebody is started again, but not one that gave up.
-    func mayPassSoon(with source: OnionPresence.Settings.Source) -> Bool {
+    func mayPassSoon(with source: OnionPresenceSettings.Source) -> Bool {
         switch (source, self) {
         case (_, .control(let failure)): failure.mayPassSoon
         case (.own, .process(.ended(.signalled, _))): true

@@ -16,13 +16,13 @@ final class OnionWatch {
     var onWell: @EventLoop () -> Void = {}
     private(set) var selfDial: SelfDial!
 
-    private let settings: OnionPresence.Settings
+    private let settings: OnionPresenceSettings
     private let presenceLog: PresenceLog
     private let heartbeat: Heartbeat
     private let progressDeadline = Timer()
     private var state = OnionState.connecting
 
-    init(_ settings: OnionPresence.Settings, presenceLog: PresenceLog, log: Logger) {
+    init(_ settings: OnionPresenceSettings, presenceLog: PresenceLog, log: Logger) {
         self.settings = settings
         self.presenceLog = presenceLog
         heartbeat = Heartbeat(settings, log: log)

@@ -30,7 +30,7 @@ package final class TorClient {
         binary: String, torrc: String, directory: String, within limit: Duration,
         onProgress: @escaping @EventLoop (Bootstrap) -> Void
     ) async throws(TorClientError) -> TorClient {
-        let settings = TorProcess.Settings(
+        let settings = TorProcessSettings(
             binary: binary, torrc: torrc, dataDirectory: directory, offersSocks: true)
         let link: TorLink
         do { link = try await .own(settings, onLine: { _ in }) } catch { throw .notStarted(error) }

@@ -31,7 +31,7 @@ struct TorLink {
 
     /// Starts a tor of our own and connects to it; the tor ends when that connection does.
     static func own(
-        _ settings: TorProcess.Settings, onLine: @escaping @EventLoop (TorLogLine) -> Void
+        _ settings: TorProcessSettings, onLine: @escaping @EventLoop (TorLogLine) -> Void
     ) async throws(OnionLoss) -> TorLink {
         try await makeSureOfVacancy(settings)
         let process: TorProcess
@@ -48,7 +48,7 @@ struct TorLink {
 
     /// Makes sure that no tor has the control socket: a second tor would take it away from the first one
     /// before it finds the directory locked. One whose node was killed before it had taken ownership is ended.
-    private static func makeSureOfVacancy(_ settings: TorProcess.Settings) async throws(OnionLoss) {
+    private static func makeSureOfVacancy(_ settings: TorProcessSettings) async throws(OnionLoss) {
         let begun = ContinuousClock.now
         while let stream = try? await Stream.connect(
             to: .unix(path: settings.controlSocket), deadline: .seconds(1))
@@ -65,7 +65,7 @@ struct TorLink {
     /// Ends a tor whose node is no more. By itself it looks for that every 15 s.
     ///
     /// - Returns: Whether nothing is known of another node that has it: it may not have answered.
-    private static func endOrphan(_ settings: TorProcess.Settings) async -> Bool {
+    private static func endOrphan(_ settings: TorProcessSettings) async -> Bool {
         let endpoint = Endpoint.unix(path: settings.controlSocket)
         guard
             let connection = try? await ControlConnection.open(

@@ -45,7 +45,7 @@ extension NodeConsole {
             guard let certificate = site.certificate else {
                 throw .configuration("console.listen: \(place) needs doors.https.certificate_file")
             }
-            var clients = Circuits.Settings.addresses(connections: settings.http.connectionsPerAddress)
+            var clients = CircuitsSettings.addresses(connections: settings.http.connectionsPerAddress)
             clients.areShared = true
             clients.ofStrangers = NodeConsole.ofStrangers
             try serve(site, settings, by: clients) { (server) throws(SystemError) in
@@ -81,8 +81,8 @@ extension NodeConsole {
         }
     }
 
-    private var sharedAddresses: Circuits.Settings {
-        var shared = Circuits.Settings.addresses(connections: 0)
+    private var sharedAddresses: CircuitsSettings {
+        var shared = CircuitsSettings.addresses(connections: 0)
         shared.areShared = true
         return shared
     }
@@ -124,7 +124,7 @@ extension NodeConsole {
     }
 
     private func serve(
-        _ site: Site, _ settings: Settings, by clients: Circuits.Settings? = nil, hasEntered: Bool = false,
+        _ site: Site, _ settings: Settings, by clients: CircuitsSettings? = nil, hasEntered: Bool = false,
         _ open: (HTTPServer) throws(SystemError) -> Endpoint
     ) throws(NodeError) {
         // Its origins are known when it has its port, and nobody is served before.

@@ -78,7 +78,7 @@ enum WaySwitch: String, CaseIterable, Sendable {
     func places(in settings: Settings) -> [DoorPlace] {
         switch self {
         case .mailbox: settings.doors.mailbox.listen
-        case .phonePage: settings.doors.phonePage.door.listen
+        case .phonePage: settings.doors.phonePage.place.listen
         case .browsers, .ntfy: []
         }
     }

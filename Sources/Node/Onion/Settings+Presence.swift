@@ -43,7 +43,7 @@ extension Settings {
     }
 
     /// The settings of the circuits by which clients come to the onion address.
-    var onionCircuits: Circuits.Settings {
+    var onionCircuits: CircuitsSettings {
         var circuits = circuits
         circuits.knowsCircuits = isGuarded
         circuits.areShared = !isGuarded
@@ -58,8 +58,8 @@ extension Settings {
     @EventLoop
     func presence(
         in state: borrowing StateDirectory, clients: Set<ClientKey>?, own: OwnDoors
-    ) throws(NodeError) -> OnionPresence.Settings {
-        var presence = OnionPresence.Settings(
+    ) throws(NodeError) -> OnionPresenceSettings {
+        var presence = OnionPresenceSettings(
             source: try torSource(state.torDirectory), key: OnionKeyFile(path: state.onionKey))
         presence.socks = tor.socks
         presence.heartbeat = tor.heartbeat
@@ -74,11 +74,11 @@ extension Settings {
         return presence
     }
 
-    private func torSource(_ directory: String) throws(NodeError) -> OnionPresence.Settings.Source {
+    private func torSource(_ directory: String) throws(NodeError) -> OnionPresenceSettings.Source {
         switch tor.mode {
         case .own:
             .own(
-                TorProcess.Settings(
+                TorProcessSettings(
                     binary: tor.binary, torrc: try TorConfiguration.path(setting: tor.torrc),
                     dataDirectory: directory, offersSocks: needsSOCKS))
         case .instance, .system:

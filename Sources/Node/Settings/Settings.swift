@@ -43,8 +43,8 @@ package struct Settings: Sendable {
     package var proxy = Proxy.none
     package var defaultIOS = ""
     package var defaultAndroid = ""
-    package var peers = PeerDoor.Settings()
-    package var circuits = Circuits.Settings()
+    package var peers = PeerDoorSettings()
+    package var circuits = CircuitsSettings()
     package var limits = Admission.Limits()
     var bufferBytes = 256 << 20
     package var storage = Storage()
@@ -52,8 +52,8 @@ package struct Settings: Sendable {
     package var lifetime = Validator.longestLifetime
     package var identityMemory: Duration = .seconds(24 * 3600)
     package var deadTokenMemory: Duration = .seconds(30 * 86400)
-    package var bisqRelay = BisqRelayDoor.Settings()
-    package var http = HTTPServer.Settings()
+    package var bisqRelay = BisqRelayDoorSettings()
+    package var http = HTTPServerSettings()
     package var doors = Doors()
     package var watchman: [Watch] = []
     package var gorush = Gorush()

@@ -4,7 +4,7 @@ extension Settings {
     /// The door for self-hosted Bitwarden servers.
     package struct Bitwarden: Sendable {
         package var place = Door(body: 131_072)
-        package var door = BitwardenDoor.Settings()
+        package var door = BitwardenDoorSettings()
     }
 
     /// Reads `doors.bitwarden`.

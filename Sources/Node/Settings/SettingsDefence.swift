@@ -25,7 +25,7 @@ extension Settings {
             warnings.append(
                 (
                     "circuits",
-                    "with tor.mode: system the circuits of clients are not known, so all of them share what \(Circuits.Settings.partsOfAll) circuits may use, and one client can take it from the others",
+                    "with tor.mode: system the circuits of clients are not known, so all of them share what \(CircuitsSettings.partsOfAll) circuits may use, and one client can take it from the others",
                     "use tor.mode: own or instance, unless this machine must have one tor only"
                 ))
         }

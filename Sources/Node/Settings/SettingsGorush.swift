@@ -4,7 +4,7 @@ extension Settings {
     /// The door that answers as gorush.
     package struct Gorush: Sendable {
         package var place = Door(body: 262_144)
-        package var door = GorushDoor.Settings()
+        package var door = GorushDoorSettings()
         package var secretFile = ""
         package var isOpen = false
     }

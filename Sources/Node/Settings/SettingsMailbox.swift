@@ -9,7 +9,7 @@ extension Settings {
         package var listen: [DoorPlace] = []
         /// The address that phones get instead of the first of these places: `https://HOST[:PORT]`; empty: none.
         package var url = ""
-        package var settings = MailboxDoor.Settings()
+        package var settings = MailboxDoorSettings()
     }
 
     /// Reads `doors.mailbox`.

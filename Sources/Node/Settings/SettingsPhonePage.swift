@@ -5,7 +5,7 @@ extension Settings {
     /// The phone's page.
     package struct PhonePage: Sendable {
         /// The places at which the node serves it; empty: it doesn't.
-        package var door = Door(body: 0)
+        package var place = Door(body: 0)
         /// The address at which phones find it, here or on any web server; empty: unknown.
         package var url = ""
     }
@@ -17,19 +17,19 @@ extension Settings {
     mutating func readPhonePage(_ doors: SettingsReader.Section) {
         let section = doors.section("phone_page")
         var page = PhonePage()
-        page.door.listen = places(section)
-        if page.door.listen.contains(where: \.isOnion) {
+        page.place.listen = places(section)
+        if page.place.listen.contains(where: \.isOnion) {
             section.fault(
                 "listen", "onion: is not allowed here: browsers that reach onion addresses have no push")
         }
         section.text(
             "url", &page.url, expecting: "the page's address: https://HOST[:PORT]/PATH/, without ? and #"
         ) { $0.isEmpty || Settings.isPageURL($0) ? $0 : nil }
-        if page.door.isOn, webPushApp == nil {
+        if page.place.isOn, webPushApp == nil {
             section.fault(
                 "listen", "the page needs an app with gateway: \(WebPushApp.gateway), which sends to it")
         }
-        read(limits: &page.door, of: section, hasBodies: false)
+        read(limits: &page.place, of: section, hasBodies: false)
         self.doors.phonePage = page
     }
 

@@ -8,8 +8,8 @@ extension Settings {
         package var server = Door(body: 131_072)
         /// The places of the server over a stream. Empty: there is none.
         package var streamPlaces: [DoorPlace] = []
-        package var stream = StatusIMStreamDoor.Settings()
-        package var serverDoor = StatusIMServer.Settings()
+        package var stream = StatusIMStreamSettings()
+        package var serverDoor = StatusIMServerSettings()
         package var registrations = StatusIMRegistration.Limits()
 
         package var isServer: Bool { server.isOn || !streamPlaces.isEmpty }

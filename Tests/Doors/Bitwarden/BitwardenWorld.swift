@@ -26,7 +26,7 @@ final class BitwardenWorld {
     private var seen = (apple: 0, google: 0)
 
     init(
-        door: (inout BitwardenDoor.Settings) -> Void = { _ in },
+        door: (inout BitwardenDoorSettings) -> Void = { _ in },
         relay change: (inout RelayWorld.Options) -> Void = { _ in }
     ) async throws {
         let topic = Self.vectors.config.apns_topic
@@ -34,7 +34,7 @@ final class BitwardenWorld {
             $0.apps.append(("bitwarden-ios", topic))
             change(&$0)
         }
-        var settings = BitwardenDoor.Settings()
+        var settings = BitwardenDoorSettings()
         settings.apps.ios = [PushApps.Apple(name: "bitwarden-ios", topic: topic)]
         settings.apps.android = "android"
         door(&settings)

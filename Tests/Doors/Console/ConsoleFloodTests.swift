@@ -54,12 +54,12 @@ import Wire
             digester: SubmissionDigester(key: Secret([1])),
             log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         try await dispatcher.start()
-        var settings = Circuits.Settings()
+        var settings = CircuitsSettings()
         settings.knowsCircuits = true
         settings.limits.framesPerSecond = framesPerSecond
         settings.ofStrangers = strangers
         let circuits = Circuits(settings: settings)
-        var http = HTTPServer.Settings()
+        var http = HTTPServerSettings()
         http.refusals = [401, 403, 404, 429]
         let login = ConsoleLogin(nil) { _ in }
         let console = ConsoleDoor(
@@ -68,7 +68,7 @@ import Wire
             file: { _ in Array("page".utf8) })
         let server = HTTPServer(
             settings: http, circuits: circuits, handler: handler ?? { console.answer($0, respond: $1) })
-        let door = PeerDoor(settings: PeerDoor.Settings(), dispatcher: dispatcher, circuits: Circuits())
+        let door = PeerDoor(settings: PeerDoorSettings(), dispatcher: dispatcher, circuits: Circuits())
         let place = Endpoint.host("127.0.0.1", port: 0)
         return Site(
             circuits: circuits, server: server, door: door,

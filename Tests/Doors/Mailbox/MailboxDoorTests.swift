@@ -29,7 +29,7 @@ import Testing
 
         init(
             in directory: String = FileManager.default.temporaryDirectory.path, circuits: Circuits? = nil,
-            _ change: (inout MailboxDoor.Settings) -> Void = { _ in }
+            _ change: (inout MailboxDoorSettings) -> Void = { _ in }
         ) async throws {
             path = directory + "/onionbell-mailbox-\(UUID().uuidString)"
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
@@ -51,7 +51,7 @@ import Testing
                     #expect(try file.add(mailbox, address: digests.address(address), addedAt: 1))
                 }
             }
-            var settings = MailboxDoor.Settings()
+            var settings = MailboxDoorSettings()
             change(&settings)
             door = MailboxDoor(
                 settings: settings, store: store, digests: digests,
@@ -296,7 +296,7 @@ import Testing
         let reader = try await Reader(world, "/mbmine/json")
         await reader.wait { $0.count(#""event":"keepalive""#) == 3 }
         #expect(reader.count(#""event":"keepalive""#) >= 3)
-        #expect(MailboxDoor.Settings().keepAlive < .seconds(77), "the app for Android waits no longer")
+        #expect(MailboxDoorSettings().keepAlive < .seconds(77), "the app for Android waits no longer")
         await world.close()
     }
 

@@ -224,7 +224,7 @@ import Testing
         await world.door.close()
         let mailboxes = try #require(try await world.store.all(unless: nil)).mailboxes
         let again = MailboxDoor(
-            settings: MailboxDoor.Settings(), store: world.store, digests: world.door.digests,
+            settings: MailboxDoorSettings(), store: world.store, digests: world.door.digests,
             replies: world.door.replies)
         again.use(mailboxes)
         let granted: [MailboxDirectory.Granted] = mailboxes.suffix(1).map {

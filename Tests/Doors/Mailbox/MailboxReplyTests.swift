@@ -210,7 +210,7 @@ import Wire
                 limits: Admission.Limits()), outbox: try await OutboxStore(path: path),
             digester: SubmissionDigester(key: Secret([1])), log: log)
         let door = PeerDoor(
-            settings: PeerDoor.Settings(), dispatcher: dispatcher, replies: board ? world.door.replies : nil)
+            settings: PeerDoorSettings(), dispatcher: dispatcher, replies: board ? world.door.replies : nil)
         let endpoint = try door.open(on: .host("127.0.0.1", port: 0))
         return (door, try await BisqPeer.dial(.direct(endpoint), network: .mainnet))
     }

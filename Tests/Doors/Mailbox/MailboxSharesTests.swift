@@ -138,7 +138,7 @@ import struct Crypto.Secret
 
     /// Whoever holds ten by one circuit makes room for the others, and for itself.
     @Test func amongStrangersTheOneWithMostMakesRoom() async throws {
-        var told = Circuits.Settings()
+        var told = CircuitsSettings()
         told.knowsCircuits = true
         let world = try await World(circuits: Circuits(settings: told))
         func read(_ circuit: Int) async throws -> Reader {

@@ -41,7 +41,7 @@ import Testing
         let settings = SkeletonDoorSettings(app: "android", outcomeDeadline: .seconds(3600))
         let door = SkeletonDoor(settings: settings, dispatcher: world.dispatcher)
         let server = HTTPServer(
-            settings: HTTPServer.Settings(), doors: [LimitedDoor(door, limits: LimitedDoor.Limits())])
+            settings: HTTPServerSettings(), doors: [LimitedDoor(door, limits: LimitedDoor.Limits())])
         let client = try await HTTPClient(server.open(on: .host("127.0.0.1", port: 0)))
         #expect(await client.post("/skeleton/push", body(token))?.status == 202)
         #expect(await world.pushes(1).map(\.deviceToken) == [token])

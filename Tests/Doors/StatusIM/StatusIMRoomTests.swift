@@ -68,7 +68,7 @@ extension StatusIMDoorTests {
     /// With a tor that others use too all connections count as one: its share would be that of all phones together.
     @Test func whereCircuitsAreNotToldNobodyHasAShare() async throws {
         let world = try await StatusIMWorld { $0.server.installations = 8 }
-        var settings = Circuits.Settings()
+        var settings = CircuitsSettings()
         settings.areShared = true
         let endpoint = try world.streamDoor.open(
             on: .host("127.0.0.1", port: 0), by: Circuits(settings: settings))

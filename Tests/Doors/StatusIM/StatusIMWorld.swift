@@ -14,9 +14,9 @@ import Vectors
 @EventLoop
 final class StatusIMWorld {
     struct Options {
-        var gorush = GorushDoor.Settings()
-        var server = StatusIMServer.Settings()
-        var stream = StatusIMStreamDoor.Settings()
+        var gorush = GorushDoorSettings()
+        var server = StatusIMServerSettings()
+        var stream = StatusIMStreamSettings()
         var registrations = StatusIMRegistration.Limits()
         var relay: (inout RelayWorld.Options) -> Void = { _ in }
 
@@ -60,7 +60,7 @@ final class StatusIMWorld {
             registrations: try await StoredStatusIMRegistrations(
                 in: relay.store, limits: options.registrations),
             dispatcher: relay.dispatcher, digestKey: Secret([7]), log: relay.log)
-        var settings = HTTPServer.Settings()
+        var settings = HTTPServerSettings()
         settings.limits.body = 1 << 20
         http = HTTPServer(settings: settings, doors: [gorush, StatusIMDoor(server)])
         endpoint = try http.open(on: .host("127.0.0.1", port: 0))

@@ -126,7 +126,7 @@ private final class Owner: ConnectionOwner {
     @Test func aHostThatClosesAtOnceIsNotStormed() async throws {
         let server = try IdleServer(.closing, lab)
         let link = GatewayLink(
-            GatewayLink.Settings(url: try GatewayURL("https://\(server.listener.endpoint)"), version: .http2),
+            GatewayLinkSettings(url: try GatewayURL("https://\(server.listener.endpoint)"), version: .http2),
             context: try lab.clientContext(), log: quiet)
         var acceptedMeanwhile: Int?
         // Is over before the shortest pause, however busy the machine is: timers come in their order.

@@ -19,7 +19,7 @@ import Testing
         limits.rest = rest
         let url = try GatewayURL("\(context == nil ? "http" : "https")://\(endpoint)")
         return GatewayLink(
-            GatewayLink.Settings(url: url, egress: egress, version: .http1, limits: limits), context: context,
+            GatewayLinkSettings(url: url, egress: egress, version: .http1, limits: limits), context: context,
             log: quiet)
     }
 

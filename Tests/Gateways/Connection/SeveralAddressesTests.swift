@@ -40,7 +40,7 @@ import Testing
         var limits = ConnectionLife.Limits()
         limits.setup = setup
         let link = GatewayLink(
-            GatewayLink.Settings(
+            GatewayLinkSettings(
                 url: try GatewayURL("https://localhost"), version: .http2, limits: limits,
                 lookUp: { (_, _) async throws(ConnectError) in try await name.lookUp() }),
             context: try lab.clientContext(), log: quiet)

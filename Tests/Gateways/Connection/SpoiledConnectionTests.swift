@@ -100,7 +100,7 @@ import Testing
     @Test func thatOfALinkIsReplacedWhateverItsService() async throws {
         let server = try SimulatedNtfy()
         server.answers = [503, 503].map { HTTPResponse(status: $0, text: "no") }
-        var settings = NtfyGateway.Settings(url: try GatewayURL(server.url))
+        var settings = NtfySettings(url: try GatewayURL(server.url))
         settings.limits.failing = .zero
         let gateway = try NtfyGateway(settings, log: quiet)
         gateway.start()

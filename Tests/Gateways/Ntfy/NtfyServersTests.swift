@@ -75,7 +75,7 @@ import Testing
     }
 
     private func delivery(by lookUp: @escaping Dial.Lookup, _ port: UInt16) async throws -> Outcome {
-        let settings = NtfyGateway.Settings(
+        let settings = NtfySettings(
             url: try GatewayURL("http://nas.home.arpa:\(port)", plainHost: "nas.home.arpa"),
             login: .token(Secret("tk_0123456789")), lookUp: NtfyApp.lookUpInOwnNetwork(asking: lookUp))
         let gateway = try NtfyGateway(settings, log: quiet)

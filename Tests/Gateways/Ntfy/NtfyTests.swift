@@ -159,9 +159,9 @@ private func answer(_ status: Int, _ body: String = "", after: Duration? = nil) 
     @Test func aProbePublishesNothing() async throws {
         let server = try SimulatedNtfy()
         server.accessToken = "tk_right"
-        let right = NtfyGateway.Settings(url: try GatewayURL(server.url), login: .token(Secret("tk_right")))
+        let right = NtfySettings(url: try GatewayURL(server.url), login: .token(Secret("tk_right")))
         #expect(try await NtfyProbe.run(right) == .taken("success"))
-        let wrong = NtfyGateway.Settings(url: try GatewayURL(server.url), login: .token(Secret("tk_wrong")))
+        let wrong = NtfySettings(url: try GatewayURL(server.url), login: .token(Secret("tk_wrong")))
         #expect(try await NtfyProbe.run(wrong) == .refused(reason: "HTTP401"))
         // A token that may write and nothing else is a good one.
         server.isReadable = false

@@ -23,7 +23,7 @@ private struct World {
 
     init(
         _ form: RelayForm = .bisq1, relays count: Int = 1, request: Duration = .seconds(10),
-        change: (inout RelayGateway.Settings) -> Void = { _ in }
+        change: (inout RelayGatewaySettings) -> Void = { _ in }
     ) throws {
         var relays: [SimulatedRelay] = []
         for _ in 0..<count { relays.append(try SimulatedRelay()) }
@@ -33,11 +33,11 @@ private struct World {
     /// - Parameter file: where it is written which upstream may have what.
     init(
         at relays: [SimulatedRelay], _ form: RelayForm = .bisq1, file: String = "",
-        request: Duration = .seconds(10), change: (inout RelayGateway.Settings) -> Void = { _ in }
+        request: Duration = .seconds(10), change: (inout RelayGatewaySettings) -> Void = { _ in }
     ) throws {
         var limits = RelayGateway.limits
         limits.request = request
-        var settings = RelayGateway.Settings(
+        var settings = RelayGatewaySettings(
             form: form, platform: .android,
             upstreams: try relays.map { (try GatewayURL($0.url), .direct) }, limits: limits)
         change(&settings)

@@ -23,7 +23,7 @@ import Wire
             limits.request = request
             let url = try GatewayURL(peer: node.address)
             gateway = try RelayGateway(
-                RelayGateway.Settings(
+                RelayGatewaySettings(
                     form: .p2p, platform: platform, upstreams: [(url, .direct)], peer: peer, limits: limits),
                 pace: SharedRelayPace(), bound: BoundFile([url], path: "", reading: readFile, log: quiet),
                 log: quiet)

@@ -20,7 +20,7 @@ import Testing
         platform: Platform = .android, look: Duration? = .seconds(600)
     ) throws -> RelayGateway {
         let urls = try relays.map { try GatewayURL($0.url) }
-        var settings = RelayGateway.Settings(
+        var settings = RelayGatewaySettings(
             form: .bisq1, platform: platform, upstreams: urls.map { ($0, .direct) })
         settings.look = look
         let gateway = try RelayGateway(

@@ -84,7 +84,7 @@ struct SkeletonApp: ConfiguredApp {
 
     private func load(
         by egress: Egress, reading file: FileReader
-    ) throws(CredentialFault) -> SkeletonGateway.Settings {
+    ) throws(CredentialFault) -> SkeletonSettings {
         let bytes = try read(keyFile, key: "key_file", by: file)
         let word = bytes.prefix { $0 > 0x20 }
         guard (1...256).contains(word.count), word.allSatisfy({ $0 < 0x7f }),
@@ -92,7 +92,7 @@ struct SkeletonApp: ConfiguredApp {
         else {
             throw CredentialFault(key: "key_file", problem: "\(keyFile) is not one key of 1 to 256 letters")
         }
-        return SkeletonGateway.Settings(
+        return SkeletonSettings(
             url: try GatewayURL(url, key: "url"), egress: egress, key: String(decoding: word, as: UTF8.self),
             trust: try trust(in: caFile, by: file))
     }

@@ -7,6 +7,13 @@ import TLS
 
 @testable import Gateways
 
+struct SkeletonSettings {
+    var url: GatewayURL
+    var egress: Egress
+    var key: String
+    var trust: TLSTrust
+}
+
 /// The way to the skeleton's service: one HTTP request for each notification.
 ///
 /// ``LinkedGateway`` and its ``GatewayLink`` connect, spread requests over connections, and tell unharmed requests from
@@ -14,13 +21,6 @@ import TLS
 /// outcome goes to the core, which keeps the notification and decides.
 @EventLoop
 final class SkeletonGateway: LinkedGateway {
-    struct Settings {
-        var url: GatewayURL
-        var egress: Egress
-        var key: String
-        var trust: TLSTrust
-    }
-
     /// Words for refused devices that speak against the settings when many come in a row; empty where the service has none.
     nonisolated static let suspicious = ["WrongProject"]
     static var nobody: DeviceToken { SkeletonRequest.nobody }
@@ -30,11 +30,11 @@ final class SkeletonGateway: LinkedGateway {
     private var key: String
     private let later = Later()
 
-    init(_ settings: Settings, log: Logger) throws(GatewaySetupError) {
+    init(_ settings: SkeletonSettings, log: Logger) throws(GatewaySetupError) {
         url = settings.url
         key = settings.key
         link = GatewayLink(
-            GatewayLink.Settings(
+            GatewayLinkSettings(
                 url: url, egress: settings.egress, version: .http1, limits: ConnectionLife.Limits(),
                 connections: 1, sequentialConnections: 2),
             context: url.isSecure ? try SkeletonGateway.context(settings.trust) : nil, log: log)
@@ -50,7 +50,7 @@ final class SkeletonGateway: LinkedGateway {
     }
 
     /// Takes over what is in the files now. Requests on their way keep the key that they were sent with.
-    func use(_ settings: Settings) throws(GatewaySetupError) {
+    func use(_ settings: SkeletonSettings) throws(GatewaySetupError) {
         link.use(url.isSecure ? try SkeletonGateway.context(settings.trust) : nil)
         key = settings.key
     }

@@ -7,6 +7,20 @@ import Persistence
 import Reactor
 import Relay
 
+/// The settings of the relay for Bitwarden servers.
+package struct BitwardenDoorSettings: Sendable {
+    package var apps = PushApps()
+    /// Devices of one installation.
+    package var devices = 10_000
+    /// The time for which a send waits for its turn while a phone has had its share: servers send each
+    /// only once.
+    package var patience: Duration = .seconds(5)
+    /// Bytes of all sends that wait for their turns.
+    package var patientBytes = 16 << 20
+
+    package init() {}
+}
+
 /// The relay that self-hosted Bitwarden servers and Vaultwarden hand their pushes to, in the place of Bitwarden's own:
 /// `/connect/token` and `/push/...`.
 ///
@@ -15,20 +29,7 @@ import Relay
 /// that say the same (a log-out has no date) are two.
 @EventLoop
 package final class BitwardenDoor: HTTPDoor {
-    package struct Settings: Sendable {
-        package var apps = PushApps()
-        /// Devices of one installation.
-        package var devices = 10_000
-        /// The time for which a send waits for its turn while a phone has had its share: servers send each
-        /// only once.
-        package var patience: Duration = .seconds(5)
-        /// Bytes of all sends that wait for their turns.
-        package var patientBytes = 16 << 20
-
-        package init() {}
-    }
-
-    private let settings: Settings
+    private let settings: BitwardenDoorSettings
     private let installations: StoredInstallations
     private let devices: StoredBitwardenDevices
     private let queues: PatientQueues
@@ -38,7 +39,7 @@ package final class BitwardenDoor: HTTPDoor {
     private let log: Logger
 
     package init(
-        settings: Settings, installations: StoredInstallations, devices: StoredBitwardenDevices,
+        settings: BitwardenDoorSettings, installations: StoredInstallations, devices: StoredBitwardenDevices,
         dispatcher: Dispatcher,
         key: Secret, log: Logger
     ) {

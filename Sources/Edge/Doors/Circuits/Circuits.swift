@@ -11,56 +11,57 @@ enum Origin: Hashable {
     case address(NetworkAddress)
 }
 
+/// The share of each circuit, and the way in which connections tell theirs.
+package struct CircuitsSettings: Equatable, Sendable {
+    package var limits = CircuitAccount.Limits()
+    /// Whether every connection begins with a ``Wire/ProxyLine``; one that doesn't is closed.
+    package var knowsCircuits = false
+    /// Whether all connections have one account, ``partsOfAll`` times as large, since tor says nothing of circuits: so
+    /// many strangers together, and no more.
+    package var areShared = false
+    /// The share of all HTTP requests by strangers, however many circuits they come by; `nil`: no limit.
+    package var ofStrangers: Rate?
+    /// Whether connections come from network addresses.
+    package var areAddresses = false
+
+    package init() {}
+
+    /// The share of all connections without a known circuit, in shares of one circuit.
+    package static let partsOfAll = 16
+
+    fileprivate var ofEach: CircuitAccount.Limits {
+        guard areShared, !knowsCircuits else { return limits }
+        return CircuitAccount.Limits(
+            connections: 0, framesPerSecond: limits.framesPerSecond * CircuitsSettings.partsOfAll,
+            bytesPerSecond: limits.bytesPerSecond * CircuitsSettings.partsOfAll, strikes: 0)
+    }
+
+    /// Returns the settings for an endpoint for the world.
+    ///
+    /// - Parameter connections: The most connections of one address at a time; 0: no limit.
+    package static func addresses(connections: Int) -> CircuitsSettings {
+        var settings = CircuitsSettings.unlimited
+        settings.areAddresses = true
+        settings.limits.connections = connections
+        return settings
+    }
+
+    package static var unlimited: CircuitsSettings {
+        var settings = CircuitsSettings()
+        settings.limits = CircuitAccount.Limits(
+            connections: 0, framesPerSecond: 0, bytesPerSecond: 0, strikes: 0)
+        return settings
+    }
+}
+
 /// The circuits by which connections come to the doors, and what each has used up of its share.
 ///
 /// All connections of one circuit share what ``Relay/CircuitAccount`` allows, if tor tells the circuit of
-/// each connection (``Settings/knowsCircuits``). Where it doesn't, all have one account together
-/// (``Settings/areShared``), or each connection counts as a circuit of its own. At endpoints for the world an
-/// address takes the place of a circuit (``Settings/areAddresses``).
+/// each connection (``CircuitsSettings/knowsCircuits``). Where it doesn't, all have one account together
+/// (``CircuitsSettings/areShared``), or each connection counts as a circuit of its own. At endpoints for the world an
+/// address takes the place of a circuit (``CircuitsSettings/areAddresses``).
 @EventLoop
 package final class Circuits {
-    package struct Settings: Equatable, Sendable {
-        package var limits = CircuitAccount.Limits()
-        /// Whether every connection begins with a ``Wire/ProxyLine``; one that doesn't is closed.
-        package var knowsCircuits = false
-        /// Whether all connections have one account, ``partsOfAll`` times as large, since tor says nothing of circuits: so
-        /// many strangers together, and no more.
-        package var areShared = false
-        /// The share of all HTTP requests by strangers, however many circuits they come by; `nil`: no limit.
-        package var ofStrangers: Rate?
-        /// Whether connections come from network addresses.
-        package var areAddresses = false
-
-        package init() {}
-
-        /// The share of all connections without a known circuit, in shares of one circuit.
-        package static let partsOfAll = 16
-
-        fileprivate var ofEach: CircuitAccount.Limits {
-            guard areShared, !knowsCircuits else { return limits }
-            return CircuitAccount.Limits(
-                connections: 0, framesPerSecond: limits.framesPerSecond * Settings.partsOfAll,
-                bytesPerSecond: limits.bytesPerSecond * Settings.partsOfAll, strikes: 0)
-        }
-
-        /// Returns the settings for an endpoint for the world.
-        ///
-        /// - Parameter connections: The most connections of one address at a time; 0: no limit.
-        package static func addresses(connections: Int) -> Settings {
-            var settings = Settings.unlimited
-            settings.areAddresses = true
-            settings.limits.connections = connections
-            return settings
-        }
-
-        package static var unlimited: Settings {
-            var settings = Settings()
-            settings.limits = CircuitAccount.Limits(
-                connections: 0, framesPerSecond: 0, bytesPerSecond: 0, strikes: 0)
-            return settings
-        }
-    }
-
     package struct Counters: Equatable, Sendable {
         /// Circuits that tor has named.
         package var circuits = 0
@@ -86,7 +87,7 @@ package final class Circuits {
     /// Called with each connection that is let in.
     package var onArrival: (@EventLoop () -> Void)?
 
-    package let settings: Settings
+    package let settings: CircuitsSettings
     /// The share that strangers have together; `nil`: there is none.
     let strangers: StrangersShare?
     /// The limits of each account.
@@ -97,7 +98,7 @@ package final class Circuits {
     private var sweepAbove = Circuits.leastSweep
     private static let leastSweep = 256
 
-    package init(settings: Settings = Settings()) {
+    package init(settings: CircuitsSettings = CircuitsSettings()) {
         self.settings = settings
         limits = CircuitAccount.SharedLimits(settings.ofEach)
         strangers = settings.ofStrangers.map(StrangersShare.init)

@@ -6,41 +6,42 @@ import HTTP1
 import Reactor
 import Relay
 
+/// The settings of gorush's interface.
+package struct GorushDoorSettings: Sendable {
+    package var apps = PushApps()
+    /// Elements of one request.
+    package var notifications = 100
+    /// Whether the answer waits for the gateways.
+    package var waits = false
+    /// The longest time for which the answer waits for the gateways.
+    package var outcomeDeadline: Duration = .seconds(5)
+    /// Whether one message may go to all subscribers of an Android topic.
+    package var broadcasts = false
+    package var hidesTokens = true
+    /// The secret that senders must show; `nil`: none, as with gorush.
+    package var secret: Secret?
+    /// Whether only programs on this machine may ask: there is no secret, and it is not open to everybody.
+    package var isLocal = false
+
+    package init() {}
+}
+
 /// The part of gorush (appleboy/gorush) that Status' push notification servers use: `POST /api/push`.
 ///
 /// This door answers after the commit, where gorush answers from a queue in memory. It tells no failures that come later,
 /// unless it is set to wait for the gateways, as gorush's `core.sync`.
 @EventLoop
 package final class GorushDoor: HTTPDoor {
-    package struct Settings: Sendable {
-        package var apps = PushApps()
-        /// Elements of one request.
-        package var notifications = 100
-        /// Whether the answer waits for the gateways.
-        package var waits = false
-        /// The longest time for which the answer waits for the gateways.
-        package var outcomeDeadline: Duration = .seconds(5)
-        /// Whether one message may go to all subscribers of an Android topic.
-        package var broadcasts = false
-        package var hidesTokens = true
-        /// The secret that senders must show; `nil`: none, as with gorush.
-        package var secret: Secret?
-        /// Whether only programs on this machine may ask: there is no secret, and it is not open to everybody.
-        package var isLocal = false
-
-        package init() {}
-    }
-
     /// Bytes of one message to Google, with all that it doesn't count against its limit.
     private static let longestMessage = 4 * Validator.payloadLimit
 
-    private let settings: Settings
+    private let settings: GorushDoorSettings
     private let dispatcher: Dispatcher
     private let figures: DoorCounter
     /// The time for which answers wait for the gateways; `nil`: they don't.
     private let deadlines: OutcomeDeadlines?
 
-    package init(settings: Settings, dispatcher: Dispatcher) {
+    package init(settings: GorushDoorSettings, dispatcher: Dispatcher) {
         self.settings = settings
         deadlines = settings.waits ? OutcomeDeadlines(after: settings.outcomeDeadline) : nil
         self.dispatcher = dispatcher

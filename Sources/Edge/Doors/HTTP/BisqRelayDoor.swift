@@ -4,6 +4,21 @@ import HTTP1
 import Reactor
 import Relay
 
+/// The settings of the two HTTP forms that Bisq sends.
+package struct BisqRelayDoorSettings: Sendable {
+    /// The apps of `GET /relay`, where the message is one of Bisq 1's.
+    package var bisq1 = PhoneApps()
+    /// The apps of `POST /v1/...`, and of `GET /relay` for any other message.
+    package var bisq2 = PhoneApps()
+    /// The time for which a POST waits for the gateway's verdict.
+    package var outcomeDeadline: Duration = .seconds(5)
+    /// The time for which an app may be blocked. After it, what comes for the app goes to its stand-in; without one,
+    /// those who can turn to another relay are sent there.
+    package var blockPatience: Duration = .seconds(600)
+
+    package init() {}
+}
+
 /// The HTTP forms of today's Bisq clients, as Bisq's own relay serves them.
 ///
 /// Bisq 1 calls `GET /relay?...` and wants `success` (``RelayGetForm``), as Bisq 2 did until April 2026; Bisq 2 posts JSON
@@ -11,21 +26,7 @@ import Relay
 /// its own.
 @EventLoop
 package final class BisqRelayDoor: HTTPDoor {
-    package struct Settings: Sendable {
-        /// The apps of `GET /relay`, where the message is one of Bisq 1's.
-        package var bisq1 = PhoneApps()
-        /// The apps of `POST /v1/...`, and of `GET /relay` for any other message.
-        package var bisq2 = PhoneApps()
-        /// The time for which a POST waits for the gateway's verdict.
-        package var outcomeDeadline: Duration = .seconds(5)
-        /// The time for which an app may be blocked. After it, what comes for the app goes to its stand-in; without one,
-        /// those who can turn to another relay are sent there.
-        package var blockPatience: Duration = .seconds(600)
-
-        package init() {}
-    }
-
-    private let settings: Settings
+    private let settings: BisqRelayDoorSettings
     private let dispatcher: Dispatcher
     private let deadlines: OutcomeDeadlines
     private let (bisq1, bisq2): (DoorCounter, DoorCounter)
@@ -35,7 +36,7 @@ package final class BisqRelayDoor: HTTPDoor {
     ///
     /// - Parameter isInDoubt: Whether a lane's verdicts on device tokens may be the fault of the settings.
     package init(
-        settings: Settings, dispatcher: Dispatcher,
+        settings: BisqRelayDoorSettings, dispatcher: Dispatcher,
         isInDoubt: @escaping @EventLoop (LaneID) -> Bool = { _ in false }
     ) {
         self.settings = settings

@@ -2,6 +2,33 @@ import HTTP1
 import Reactor
 import TLS
 
+/// The limits and times of an HTTP server, and whom it believes about addresses.
+package struct HTTPServerSettings: Sendable {
+    package var limits = HTTPLimits()
+    /// Connections at a time; for one more another one goes.
+    package var connections = 5000
+    /// The most connections of one address at endpoints for the world; 0: no limit.
+    package var connectionsPerAddress = 100
+    /// The field, in lower case, in which ``trustedProxies``, and clients that come by a Unix socket, say whose a
+    /// request is; empty: none.
+    package var clientAddressHeader = ""
+    package var trustedProxies: [NetworkAddress.Range] = []
+    /// The statuses of answers that count against a stranger's circuit. A circuit that got too many of them is not
+    /// served any more.
+    package var refusals: Set<Int> = []
+    /// Connections taken before the rest of the loop has its turn.
+    package var acceptsPerTurn = 64
+    /// The longest time from a request's first byte to its last.
+    package var requestDeadline: Duration = .seconds(10)
+    /// The longest time between requests.
+    package var idleTimeout: Duration = .seconds(60)
+    /// The longest time for which a client may take nothing of its answers; `nil`: as long as between
+    /// requests.
+    package var sendTimeout: Duration?
+
+    package init() {}
+}
+
 /// A small HTTP/1.1 server on the event loop: one request of a connection at a time, everything bounded.
 ///
 /// Own code rather than libevent's `evhttp`, because the doors promise what that can't do: a deadline for head and
@@ -9,32 +36,6 @@ import TLS
 /// is incomplete.
 @EventLoop
 package final class HTTPServer {
-    package struct Settings: Sendable {
-        package var limits = HTTPLimits()
-        /// Connections at a time; for one more another one goes.
-        package var connections = 5000
-        /// The most connections of one address at endpoints for the world; 0: no limit.
-        package var connectionsPerAddress = 100
-        /// The field, in lower case, in which ``trustedProxies``, and clients that come by a Unix socket, say whose a
-        /// request is; empty: none.
-        package var clientAddressHeader = ""
-        package var trustedProxies: [NetworkAddress.Range] = []
-        /// The statuses of answers that count against a stranger's circuit. A circuit that got too many of them is not
-        /// served any more.
-        package var refusals: Set<Int> = []
-        /// Connections taken before the rest of the loop has its turn.
-        package var acceptsPerTurn = 64
-        /// The longest time from a request's first byte to its last.
-        package var requestDeadline: Duration = .seconds(10)
-        /// The longest time between requests.
-        package var idleTimeout: Duration = .seconds(60)
-        /// The longest time for which a client may take nothing of its answers; `nil`: as long as between
-        /// requests.
-        package var sendTimeout: Duration?
-
-        package init() {}
-    }
-
     package struct Counters: Equatable, Sendable {
         package var connections = 0
         /// Connections closed before the TLS handshake, as one address began too many.
@@ -54,7 +55,7 @@ package final class HTTPServer {
 
     // Each access is over at once, as in `Stream`: two cannot overlap, so Swift need not look.
     @exclusivity(unchecked) package internal(set) var counters = Counters()
-    let settings: Settings
+    let settings: HTTPServerSettings
     /// The limits of each connection.
     let limits: DoorConnection.Limits
     let circuits: Circuits
@@ -64,7 +65,7 @@ package final class HTTPServer {
     let handler: Handler
     /// Gives an answer that no door has made the form of the doors that are served here.
     let refusal: @EventLoop (HTTPResponse) -> HTTPResponse
-    /// Asked by a request's head for another limit of its body than that of ``Settings/limits``; `nil`: there is none.
+    /// Asked by a request's head for another limit of its body than that of ``HTTPServerSettings/limits``; `nil`: there is none.
     package var bodyLimit: ((HTTPRequest) -> Int?)?
     private let doors: [any HTTPDoor]
     private let liveDoors: [any LiveDoor]
@@ -80,7 +81,8 @@ package final class HTTPServer {
     ///     limits of that kind.
     ///   - room: The room for the buffers of all connections, of other doors too.
     package init(
-        settings: Settings = Settings(), circuits: Circuits? = nil, room: BufferRoom = BufferRoom(),
+        settings: HTTPServerSettings = HTTPServerSettings(), circuits: Circuits? = nil,
+        room: BufferRoom = BufferRoom(),
         doors: [any HTTPDoor] = [],
         refusal: @escaping @EventLoop (HTTPResponse) -> HTTPResponse = { $0 }, handler: @escaping Handler
     ) {
@@ -100,7 +102,8 @@ package final class HTTPServer {
 
     /// Makes a server for doors that share it; a path that none of them knows is answered 404.
     package convenience init(
-        settings: Settings = Settings(), circuits: Circuits? = nil, room: BufferRoom = BufferRoom(),
+        settings: HTTPServerSettings = HTTPServerSettings(), circuits: Circuits? = nil,
+        room: BufferRoom = BufferRoom(),
         doors: [any HTTPDoor]
     ) {
         let refusal: @EventLoop (HTTPResponse) -> HTTPResponse = { response in

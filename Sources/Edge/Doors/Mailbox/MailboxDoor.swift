@@ -6,28 +6,29 @@ import Persistence
 import Reactor
 import Relay
 
+/// The limits and times of the endpoint for readers and publishers of mailboxes.
+package struct MailboxDoorSettings: Equatable, Sendable {
+    /// Open answers of all registered readers together.
+    package var readers = 1000
+    /// Requests a second, on average, of each kind of those who ask (``MailboxShares``); as many may come at once.
+    package var rate = 500
+    package var bounds = MailboxBounds()
+    package var keepAlive: Duration = .seconds(45)
+    /// The longest silence of a WebSocket's client; after that, the client counts as gone.
+    package var silence: Duration = .seconds(480)
+
+    /// Open answers of clients without a token, beside those of registered readers.
+    package var strangers: Int { max(MailboxDoor.mostReadings, readers / 8) }
+
+    package init() {}
+}
+
 /// The mailboxes, in the interface of ntfy: phones and programs fetch here what came for them.
 ///
 /// A registered reader acknowledges what it was sent: by `since=` the id of the last of it, or by the pong to the ping
 /// behind a message (``MailboxBooks``). Bytes that TCP has taken are not.
 @EventLoop
 package final class MailboxDoor: LiveDoor {
-    package struct Settings: Equatable, Sendable {
-        /// Open answers of all registered readers together.
-        package var readers = 1000
-        /// Requests a second, on average, of each kind of those who ask (``MailboxShares``); as many may come at once.
-        package var rate = 500
-        package var bounds = MailboxBounds()
-        package var keepAlive: Duration = .seconds(45)
-        /// The longest silence of a WebSocket's client; after that, the client counts as gone.
-        package var silence: Duration = .seconds(480)
-
-        /// Open answers of clients without a token, beside those of registered readers.
-        package var strangers: Int { max(MailboxDoor.mostReadings, readers / 8) }
-
-        package init() {}
-    }
-
     /// Open answers of one reader, and of all without a token at one mailbox.
     package nonisolated static let mostReadings = 10
     /// Bytes of a request's body, as ntfy takes them of JSON: a webhook is long before it is a text.
@@ -42,7 +43,7 @@ package final class MailboxDoor: LiveDoor {
     /// Whether the store takes what it is given, as far as is known: ntfy's clients ask.
     package var isStoring: @EventLoop () -> Bool = { true }
 
-    private let settings: Settings
+    private let settings: MailboxDoorSettings
     let store: StoredMailboxes
     let digests: MailboxDigests
     /// The way back.
@@ -68,7 +69,7 @@ package final class MailboxDoor: LiveDoor {
     private static let cleaningInterval: Duration = .seconds(60)
 
     package init(
-        settings: Settings, store: StoredMailboxes, digests: MailboxDigests, replies: ReplyBoard,
+        settings: MailboxDoorSettings, store: StoredMailboxes, digests: MailboxDigests, replies: ReplyBoard,
         room: BufferRoom = BufferRoom()
     ) {
         (self.settings, self.store, self.digests, self.replies) = (settings, store, digests, replies)

@@ -3,27 +3,28 @@ import Figures
 import Reactor
 import Wire
 
+/// The limits and times of the endpoint for Bisq peers.
+package struct PeerDoorSettings: Sendable {
+    package var network = BisqNetwork.mainnet
+    package var limits = PeerSession.Limits()
+    /// The most open connections. A further one closes others of the circuit or address with the most, with
+    /// TOO_MANY_CONNECTIONS_OPEN.
+    package var connections = 20_000
+    /// The time without a byte from the peer after which the connection is closed (Bisq's socket timeout).
+    package var idleTimeout: Duration = .seconds(240)
+    /// The longest time from the first byte of a frame to its last.
+    package var frameDeadline: Duration = .seconds(30)
+    /// The most requests of one connection without a receipt; then reading stops until some are answered.
+    package var unanswered = 256
+    /// The most bytes that wait for the peer to take them; then reading stops until it has.
+    package var unsentBytes = 256 << 10
+
+    package init() {}
+}
+
 /// The endpoint for Bisq peers: frames over the onion service.
 @EventLoop
 package final class PeerDoor {
-    package struct Settings: Sendable {
-        package var network = BisqNetwork.mainnet
-        package var limits = PeerSession.Limits()
-        /// The most open connections. A further one closes others of the circuit or address with the most, with
-        /// TOO_MANY_CONNECTIONS_OPEN.
-        package var connections = 20_000
-        /// The time without a byte from the peer after which the connection is closed (Bisq's socket timeout).
-        package var idleTimeout: Duration = .seconds(240)
-        /// The longest time from the first byte of a frame to its last.
-        package var frameDeadline: Duration = .seconds(30)
-        /// The most requests of one connection without a receipt; then reading stops until some are answered.
-        package var unanswered = 256
-        /// The most bytes that wait for the peer to take them; then reading stops until it has.
-        package var unsentBytes = 256 << 10
-
-        package init() {}
-    }
-
     package struct Counters: Equatable, Sendable {
         package var connections = 0
         package var frames = 0
@@ -37,7 +38,7 @@ package final class PeerDoor {
 
     // Nothing that holds this or the turn inout calls back here, so exclusivity needs no check at run time.
     @exclusivity(unchecked) package internal(set) var counters = Counters()
-    let settings: Settings
+    let settings: PeerDoorSettings
     /// The limits of each connection.
     let limits: DoorConnection.Limits
     let dispatcher: Dispatcher
@@ -55,7 +56,7 @@ package final class PeerDoor {
     ///
     /// - Parameter room: The room for the buffers of all connections, of other doors too.
     package init(
-        settings: Settings, dispatcher: Dispatcher, circuits: Circuits? = nil,
+        settings: PeerDoorSettings, dispatcher: Dispatcher, circuits: Circuits? = nil,
         room: BufferRoom = BufferRoom(), replies: ReplyBoard? = nil
     ) {
         self.replies = replies

@@ -13,19 +13,6 @@ import StatusIM
 /// key that signed, and by nothing else. Every answer follows its commit.
 @EventLoop
 package final class StatusIMServer {
-    package struct Settings: Sendable {
-        package var apps = PushApps()
-        package var keysPerQuery = 100
-        package var entriesPerRequest = 100
-        /// The time for which a repeated message gets the answer of the first.
-        package var messageMemory: Duration = .seconds(7 * 86400)
-        /// The number of installations for which there is room: when many come within half a day, a circuit
-        /// gets a share.
-        package var installations = 100_000
-
-        package init() {}
-    }
-
     package enum Reply: Equatable, Sendable {
         /// An encoded message.
         case message([UInt8])
@@ -40,7 +27,7 @@ package final class StatusIMServer {
     /// The key for which clients seal their registrations: 33 bytes.
     package var publicKey: [UInt8] { key.publicKey.compressed }
 
-    private let settings: Settings
+    private let settings: StatusIMServerSettings
     private let key: Secp256k1.PrivateKey
     private let registrations: StoredStatusIMRegistrations
     private let dispatcher: Dispatcher
@@ -59,7 +46,8 @@ package final class StatusIMServer {
     /// - Parameter digestKey: The node's key, under which the server keeps what must not be read from its
     ///   disk.
     package init(
-        settings: Settings, key: Secp256k1.PrivateKey, registrations: StoredStatusIMRegistrations,
+        settings: StatusIMServerSettings, key: Secp256k1.PrivateKey,
+        registrations: StoredStatusIMRegistrations,
         dispatcher: Dispatcher, digestKey: Secret, log: Logger
     ) {
         self.settings = settings

@@ -1,29 +1,30 @@
 import Reactor
 import Relay
 
+/// The limits and times of connections by which Status' messages come.
+package struct StatusIMStreamSettings: Sendable {
+    /// The most connections at a time; a further one closes another.
+    package var connections = 2000
+    /// The time without a byte from the client after which the connection is closed.
+    package var idleTimeout: Duration = .seconds(300)
+    /// The longest time from the first byte of a message to its last.
+    package var messageDeadline: Duration = .seconds(30)
+    /// Bytes of the largest message.
+    package var messageBytes = 131_072
+    /// Messages of one connection in a second, on average and at once: more wait.
+    package var rate = 20
+    /// Messages a second of all connections together, so that other doors have their share of the node.
+    package var totalRate = 500
+    /// Messages of a connection that are no business of this server before it is closed.
+    package var strangeMessages = 8
+
+    package init() {}
+}
+
 /// Status' messages over the onion service, on a port of their own: a length of four bytes, then the message.
 @EventLoop
 package final class StatusIMStreamDoor {
-    package struct Settings: Sendable {
-        /// The most connections at a time; a further one closes another.
-        package var connections = 2000
-        /// The time without a byte from the client after which the connection is closed.
-        package var idleTimeout: Duration = .seconds(300)
-        /// The longest time from the first byte of a message to its last.
-        package var messageDeadline: Duration = .seconds(30)
-        /// Bytes of the largest message.
-        package var messageBytes = 131_072
-        /// Messages of one connection in a second, on average and at once: more wait.
-        package var rate = 20
-        /// Messages a second of all connections together, so that other doors have their share of the node.
-        package var totalRate = 500
-        /// Messages of a connection that are no business of this server before it is closed.
-        package var strangeMessages = 8
-
-        package init() {}
-    }
-
-    let settings: Settings
+    let settings: StatusIMStreamSettings
     /// The limits of each connection.
     let limits: DoorConnection.Limits
     let server: StatusIMServer
@@ -37,7 +38,7 @@ package final class StatusIMStreamDoor {
     /// Makes the door.
     ///
     /// - Parameter room: The room for the buffers of all connections, of other doors too.
-    package init(settings: Settings, server: StatusIMServer, room: BufferRoom = BufferRoom()) {
+    package init(settings: StatusIMStreamSettings, server: StatusIMServer, room: BufferRoom = BufferRoom()) {
         self.settings = settings
         limits = DoorConnection.Limits(
             idleTimeout: settings.idleTimeout, deadline: settings.messageDeadline)

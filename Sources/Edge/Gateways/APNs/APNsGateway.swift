@@ -41,7 +41,7 @@ package final class APNsGateway: LinkedGateway {
         self.tokens = tokens
         self.log = log
         link = GatewayLink(
-            GatewayLink.Settings(
+            GatewayLinkSettings(
                 url: url, egress: settings.egress, version: .http2, needsProof: tokens != nil, limits: limits),
             context: url.isSecure ? context : nil, log: log)
         link.isFault = APNsAnswer.isBlocking

@@ -6,29 +6,30 @@ import Reactor
 import Relay
 import TLS
 
+/// The address at which a gateway is called, and the life of its connections.
+struct GatewayLinkSettings {
+    var url: GatewayURL
+    var egress = Egress.direct
+    /// The version of HTTP where ALPN doesn't say which.
+    var version: GatewayConnection.HTTPVersion
+    /// Whether a new connection takes only one request until that was answered: APNs with a provider token.
+    var needsProof = false
+    var limits = ConnectionLife.Limits()
+    /// Connections at once; HTTP/1.1, which takes one request at a time, gets twice as many.
+    var connections = 4
+    /// The connections of HTTP/1.1, if not twice as many.
+    var sequentialConnections: Int?
+    var lookUp = Dial.systemLookup
+    /// Whether a stranger chose the host: then no log and no report names it.
+    var hidesHost = false
+}
+
 /// The way to one host: its connections, opened, replaced and multiplied as needed.
 ///
 /// One connection is kept at all times. Another is opened at once when one goes away or is drained, and further ones
 /// while all are as full as the gateway lets them be.
 @EventLoop
 final class GatewayLink: ConnectionOwner {
-    struct Settings {
-        var url: GatewayURL
-        var egress = Egress.direct
-        /// The version of HTTP where ALPN doesn't say which.
-        var version: GatewayConnection.HTTPVersion
-        /// Whether a new connection takes only one request until that was answered: APNs with a provider token.
-        var needsProof = false
-        var limits = ConnectionLife.Limits()
-        /// Connections at once; HTTP/1.1, which takes one request at a time, gets twice as many.
-        var connections = 4
-        /// The connections of HTTP/1.1, if not twice as many.
-        var sequentialConnections: Int?
-        var lookUp = Dial.systemLookup
-        /// Whether a stranger chose the host: then no log and no report names it.
-        var hidesHost = false
-    }
-
     /// Called at the end of a turn in which ``room`` rose from 0, and when ``fault`` appears.
     var onRoom: (@EventLoop () -> Void)?
     /// Called when a connection failed, soon after or before it stood.
@@ -43,7 +44,7 @@ final class GatewayLink: ConnectionOwner {
     /// The date of the last answer.
     var date: AnswerDate?
 
-    private let settings: Settings
+    private let settings: GatewayLinkSettings
     // No closure holds the unchecked ones inout, so exclusivity needs no check at run time.
     @exclusivity(unchecked) private var counted = GatewayFigures()
     @exclusivity(unchecked) private var refusedDevices = RefusedDevices()
@@ -62,7 +63,7 @@ final class GatewayLink: ConnectionOwner {
     private static let growthDelay: Duration = .milliseconds(250)
 
     /// Makes a link; without a TLS context it is for plain HTTP.
-    init(_ settings: Settings, context: TLSContext?, log: Logger) {
+    init(_ settings: GatewayLinkSettings, context: TLSContext?, log: Logger) {
         self.settings = settings
         demand = LinkDemand(isKept: settings.limits.rest == nil)
         self.context = context

@@ -34,7 +34,7 @@ package final class FCMGateway: LinkedGateway {
         path = FCMGateway.path(at: url, of: settings.account)
         withNotification = settings.withNotification
         link = GatewayLink(
-            GatewayLink.Settings(url: url, egress: settings.egress, version: .http1, limits: limits),
+            GatewayLinkSettings(url: url, egress: settings.egress, version: .http1, limits: limits),
             context: url.isSecure ? context : nil, log: log)
         tokens = AccessTokens(
             for: settings.account, from: tokenURL, by: settings.egress, context, log: log)

@@ -131,7 +131,7 @@ package struct NtfyApp: ConfiguredApp {
     @EventLoop
     private func load(
         by egress: Egress, reading file: FileReader
-    ) throws(CredentialFault) -> NtfyGateway.Settings {
+    ) throws(CredentialFault) -> NtfySettings {
         guard let url else { throw CredentialFault(key: "url", problem: "is missing") }
         var login: NtfyGateway.Login?
         if !username.isEmpty {
@@ -156,7 +156,7 @@ package struct NtfyApp: ConfiguredApp {
             }
             login = .token(Secret(Array(word)))
         }
-        return NtfyGateway.Settings(
+        return NtfySettings(
             url: url, egress: url.endpoint.isLoopback || !plainHost.isEmpty ? .direct : egress, login: login,
             trust: try trust(in: caFile, by: file), show: show,
             lookUp: plainHost.isEmpty ? Dial.systemLookup : NtfyApp.lookUpInOwnNetwork())
@@ -198,8 +198,7 @@ enum NtfyProbe {
     static let mayNotRead = "MayNotRead"
 
     @EventLoop
-    static func run(_ settings: NtfyGateway.Settings) async throws(GatewaySetupError) -> GatewayProbe.Finding
-    {
+    static func run(_ settings: NtfySettings) async throws(GatewaySetupError) -> GatewayProbe.Finding {
         let context = try settings.trust.context()
         let topic = NtfyService.topic(of: NtfyRequest.nobody.text) ?? ""
         var head = HTTP2Headers(method: "GET", authority: settings.url.authority, path: "/\(topic)/auth")

@@ -7,20 +7,21 @@ import Reactor
 import Relay
 import TLS
 
+/// The address of an ntfy server, with its login.
+struct NtfySettings {
+    var url: GatewayURL
+    var egress = Egress.direct
+    /// The login; `nil`: the server takes messages from everybody.
+    var login: NtfyGateway.Login?
+    var trust = TLSTrust.systemRoots
+    var show = NtfyApp.Show.bell
+    var limits = NtfyGateway.limits
+    var lookUp = Dial.systemLookup
+}
+
 /// The way to one ntfy server.
 @EventLoop
 final class NtfyGateway: LinkedGateway {
-    struct Settings {
-        var url: GatewayURL
-        var egress = Egress.direct
-        /// The login; `nil`: the server takes messages from everybody.
-        var login: Login?
-        var trust = TLSTrust.systemRoots
-        var show = NtfyApp.Show.bell
-        var limits = NtfyGateway.limits
-        var lookUp = Dial.systemLookup
-    }
-
     /// The node's account at the server.
     enum Login: Equatable, Sendable {
         case token(Secret)
@@ -50,7 +51,7 @@ final class NtfyGateway: LinkedGateway {
     private let later = Later()
     private let log: Logger
 
-    init(_ settings: Settings, log: Logger) throws(GatewaySetupError) {
+    init(_ settings: NtfySettings, log: Logger) throws(GatewaySetupError) {
         self.log = log
         url = settings.url
         show = settings.show
@@ -59,14 +60,14 @@ final class NtfyGateway: LinkedGateway {
         // With an account its servers mix up what is asked for at once.
         if login != nil { limits.inFlight = 1 }
         link = GatewayLink(
-            GatewayLink.Settings(
+            GatewayLinkSettings(
                 url: url, egress: settings.egress, version: .http1, limits: limits, connections: 1,
                 sequentialConnections: login == nil ? 2 : 1, lookUp: settings.lookUp),
             context: url.isSecure ? try settings.trust.context() : nil, log: log)
     }
 
     /// Takes another login, and the certificate authorities as they are now.
-    func use(_ settings: Settings) throws(GatewaySetupError) {
+    func use(_ settings: NtfySettings) throws(GatewaySetupError) {
         link.use(url.isSecure ? try settings.trust.context() : nil)
         login = settings.login
         refusals = LoneRefusals()

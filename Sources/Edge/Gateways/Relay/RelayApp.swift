@@ -111,8 +111,8 @@ package struct RelayApp: ConfiguredApp {
 
     private func settings(
         for platform: Platform, by egress: Egress, _ trust: TLSTrust
-    ) -> RelayGateway.Settings {
-        RelayGateway.Settings(
+    ) -> RelayGatewaySettings {
+        RelayGatewaySettings(
             form: form, platform: platform,
             upstreams: urls.map { ($0, $0.endpoint.isLoopback ? .direct : egress) }, peer: peer, trust: trust)
     }

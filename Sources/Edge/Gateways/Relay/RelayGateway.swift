@@ -33,7 +33,8 @@ package final class RelayGateway: Gateway {
     private var lookAt = MonotonicTime.max
     private var refusedDevices = RefusedDevices()
 
-    init(_ settings: Settings, pace: SharedRelayPace, bound: BoundFile, log: Logger) throws(GatewaySetupError)
+    init(_ settings: RelayGatewaySettings, pace: SharedRelayPace, bound: BoundFile, log: Logger)
+        throws(GatewaySetupError)
     {
         form = settings.form
         platform = settings.platform
@@ -48,7 +49,7 @@ package final class RelayGateway: Gateway {
         if form == .p2p { limits.inFlight = PeerClientSession.most }
         for (url, egress) in settings.upstreams {
             let link = GatewayLink(
-                GatewayLink.Settings(
+                GatewayLinkSettings(
                     url: url, egress: egress, version: form == .p2p ? .peer(peer.network) : .http1,
                     limits: limits, sequentialConnections: settings.connections),
                 context: url.isSecure ? try RelayGateway.context(settings.trust) : nil, log: log)

@@ -36,7 +36,7 @@ final class WebPushGateway: LinkedGateway {
         log = shared.log
         let url = GatewayURL(server)
         origin = "\(url.isSecure ? "https" : "http")://\(url.authority)"
-        var settings = GatewayLink.Settings(
+        var settings = GatewayLinkSettings(
             url: url, egress: shared.egress, version: .http1, limits: limits)
         settings.connections = 1
         absence = shared.absence(of: url.authority)

@@ -1,47 +1,48 @@
 import Glibc
 import Reactor
 
+/// The configuration with which a tor of our own is started.
+package struct TorProcessSettings: Equatable, Sendable {
+    /// A path, or a name to be found by PATH.
+    package var binary: String
+    /// Tor's configuration file. What this type sets itself wins over it.
+    package var torrc: String
+    /// Tor's own files; made, mode 0700, if it is not there. Nobody else may use it.
+    package var dataDirectory: String
+    /// Whether tor takes SOCKS connections, at a Unix socket in the data directory.
+    package var offersSocks: Bool
+
+    package init(binary: String = "tor", torrc: String, dataDirectory: String, offersSocks: Bool) {
+        self.binary = binary
+        self.torrc = torrc
+        self.dataDirectory = dataDirectory
+        self.offersSocks = offersSocks
+    }
+
+    var controlSocket: String { dataDirectory + "/control" }
+    var socksSocket: String { dataDirectory + "/socks" }
+    var cookieFile: String { dataDirectory + "/control.authcookie" }
+
+    var arguments: [String] {
+        [
+            // Neither the distribution's defaults nor those of another service are ours.
+            binary, "-f", torrc, "--defaults-torrc", dataDirectory + "/no-defaults",
+            "--ignore-missing-torrc",
+            "--DataDirectory", dataDirectory,
+            "--ControlPort", "unix:\(ControlCommand.quoted(controlSocket.utf8))",
+            "--CookieAuthentication", "1", "--CookieAuthFile", cookieFile,
+            "--SocksPort",
+            offersSocks ? "unix:\(ControlCommand.quoted(socksSocket.utf8)) ExtendedErrors" : "0",
+            // Behind the kernel's signal to the child: tor itself looks every 15 s whether we are still there.
+            "--__OwningControllerProcess", "\(getpid())",
+        ]
+    }
+}
+
 /// One run of a tor of our own: a child process that ends when we do, however we end.
 @EventLoop
 package final class TorProcess {
-    package struct Settings: Equatable, Sendable {
-        /// A path, or a name to be found by PATH.
-        package var binary: String
-        /// Tor's configuration file. What this type sets itself wins over it.
-        package var torrc: String
-        /// Tor's own files; made, mode 0700, if it is not there. Nobody else may use it.
-        package var dataDirectory: String
-        /// Whether tor takes SOCKS connections, at a Unix socket in the data directory.
-        package var offersSocks: Bool
-
-        package init(binary: String = "tor", torrc: String, dataDirectory: String, offersSocks: Bool) {
-            self.binary = binary
-            self.torrc = torrc
-            self.dataDirectory = dataDirectory
-            self.offersSocks = offersSocks
-        }
-
-        var controlSocket: String { dataDirectory + "/control" }
-        var socksSocket: String { dataDirectory + "/socks" }
-        var cookieFile: String { dataDirectory + "/control.authcookie" }
-
-        var arguments: [String] {
-            [
-                // Neither the distribution's defaults nor those of another service are ours.
-                binary, "-f", torrc, "--defaults-torrc", dataDirectory + "/no-defaults",
-                "--ignore-missing-torrc",
-                "--DataDirectory", dataDirectory,
-                "--ControlPort", "unix:\(ControlCommand.quoted(controlSocket.utf8))",
-                "--CookieAuthentication", "1", "--CookieAuthFile", cookieFile,
-                "--SocksPort",
-                offersSocks ? "unix:\(ControlCommand.quoted(socksSocket.utf8)) ExtendedErrors" : "0",
-                // Behind the kernel's signal to the child: tor itself looks every 15 s whether we are still there.
-                "--__OwningControllerProcess", "\(getpid())",
-            ]
-        }
-    }
-
-    package let settings: Settings
+    package let settings: TorProcessSettings
     /// The way in which the process ended; `nil` while it runs.
     package private(set) var failure: TorProcessError?
 
@@ -57,7 +58,7 @@ package final class TorProcess {
     ///
     /// - Parameter onLine: each line of tor's log, without addresses.
     package init(
-        _ settings: Settings, onLine: @escaping @EventLoop (TorLogLine) -> Void
+        _ settings: TorProcessSettings, onLine: @escaping @EventLoop (TorLogLine) -> Void
     ) throws(TorProcessError) {
         self.settings = settings
         guard access(settings.torrc, R_OK) == 0 else {
@@ -83,7 +84,7 @@ package final class TorProcess {
 
     /// Takes over a tor that this process started before it became this program; `nil`: there is none.
     init?(
-        _ settings: Settings, inheriting processID: Int32, output: consuming Descriptor,
+        _ settings: TorProcessSettings, inheriting processID: Int32, output: consuming Descriptor,
         onLine: @escaping @EventLoop (TorLogLine) -> Void
     ) {
         self.settings = settings

@@ -11,9 +11,9 @@ extension Doctor {
         tell(Judgement.vapidKey(key, contact: app.contact))
         let page = settings.doors.phonePage
         // Without a key nobody can have paired.
-        guard let key, !page.url.isEmpty || page.door.isOn else { return }
+        guard let key, !page.url.isEmpty || page.place.isOn else { return }
         if node != nil {
-            for place in page.door.listen { await check(page, served: place, key) }
+            for place in page.place.listen { await check(page, served: place, key) }
         }
         guard let url = try? GatewayURL(page.url) else { return }
         guard let egress else {

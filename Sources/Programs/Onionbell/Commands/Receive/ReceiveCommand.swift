@@ -157,7 +157,7 @@ struct ReceiveCommand: AsyncParsableCommand {
             throw fail(error, status: error.exitStatus)
         }
         let book = try book(kept, in: file)
-        let settings = ReceiveRun.Settings(
+        let settings = ReceiveRunSettings(
             place: try MailboxURL(book.access.url), tor: try tor.source(keptIn: path + ".tor"),
             since: since,
             isOnce: once, pingInterval: ping.duration, deadline: timeout.duration)
@@ -179,7 +179,7 @@ struct ReceiveCommand: AsyncParsableCommand {
         } catch let error as BookFile.Fault {
             throw fail(error, status: error.exitStatus)
         }
-        let settings = ReplyRun.Settings(
+        let settings = ReplyRunSettings(
             place: try MailboxURL(access.url), pairingToken: access.pairingToken,
             tor: try tor.source(keptIn: path + ".reply.tor"), deadline: timeout.duration, isJSON: json)
         let counter = path + ".replies"

@@ -6,22 +6,23 @@ import Processes
 import Reactor
 import Tor
 
+/// The options of `onionbell receive`.
+struct ReceiveRunSettings {
+    var place: MailboxURL
+    var tor: WatchTor.Source
+    /// The point from which the first connection of a book begins that knows no message.
+    var since: String
+    /// Whether to fetch the messages that lie there, and end.
+    var isOnce: Bool
+    var pingInterval: Duration
+    /// The longest time for a connection.
+    var deadline: Duration
+}
+
 /// Reads a mailbox until it is stopped: connects, takes what comes, connects again.
 @EventLoop
 final class ReceiveRun {
-    struct Settings {
-        var place: MailboxURL
-        var tor: WatchTor.Source
-        /// The point from which the first connection of a book begins that knows no message.
-        var since: String
-        /// Whether to fetch the messages that lie there, and end.
-        var isOnce: Bool
-        var pingInterval: Duration
-        /// The longest time for a connection.
-        var deadline: Duration
-    }
-
-    private let settings: Settings
+    private let settings: ReceiveRunSettings
     private let file: BookFile
     private var book: MailboxBook
     private let screen: MessageScreen
@@ -36,7 +37,7 @@ final class ReceiveRun {
     /// it.
     private static let patience: Duration = .seconds(30)
 
-    init(_ settings: Settings, file: BookFile, book: MailboxBook, screen: MessageScreen) {
+    init(_ settings: ReceiveRunSettings, file: BookFile, book: MailboxBook, screen: MessageScreen) {
         (self.settings, self.file, self.book, self.screen) = (settings, file, book, screen)
         tor = WatchTor(settings.tor)
     }

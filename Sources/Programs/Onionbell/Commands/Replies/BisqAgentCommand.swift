@@ -98,7 +98,7 @@ struct BisqAgentCommand: AsyncParsableCommand {
         } catch {
             throw fail(error, status: error.exitStatus)
         }
-        let settings = BisqAgentRun.Settings(
+        let settings = BisqAgentSettings(
             place: place, pairingToken: token, tor: try tor.source(keptIn: path + ".tor"),
             programs: programs, limit: execLimit.duration, isOnce: once, deadline: timeout.duration,
             isJSON: json)

@@ -7,24 +7,25 @@ import Reactor
 import Tor
 import Wire
 
+/// The options of `onionbell bisq-agent`.
+struct BisqAgentSettings {
+    var place: MailboxURL
+    var pairingToken: PairingToken
+    var tor: WatchTor.Source
+    /// The programs by the kinds of replies.
+    var programs: [String: String]
+    /// The time limit for one program.
+    var limit: Duration
+    /// Whether to handle the replies that wait, and end.
+    var isOnce: Bool
+    var deadline: Duration
+    var isJSON: Bool
+}
+
 /// Fetches what a phone replies until it is stopped, and runs what is configured for it.
 @EventLoop
 final class BisqAgentRun {
-    struct Settings {
-        var place: MailboxURL
-        var pairingToken: PairingToken
-        var tor: WatchTor.Source
-        /// The programs by the kinds of replies.
-        var programs: [String: String]
-        /// The time limit for one program.
-        var limit: Duration
-        /// Whether to handle the replies that wait, and end.
-        var isOnce: Bool
-        var deadline: Duration
-        var isJSON: Bool
-    }
-
-    private let settings: Settings
+    private let settings: BisqAgentSettings
     private let file: ReplyCounterFile
     private let line: ReplyLine
     private let program: LimitedProgram
@@ -37,7 +38,7 @@ final class BisqAgentRun {
     /// Seconds: less than proxies wait for an answer.
     private static let wait = 50
 
-    init(_ settings: Settings, file: ReplyCounterFile, window: ReplyWindow) {
+    init(_ settings: BisqAgentSettings, file: ReplyCounterFile, window: ReplyWindow) {
         (self.settings, self.file) = (settings, file)
         let token = settings.pairingToken
         line = ReplyLine(to: settings.place, by: settings.tor, deadline: settings.deadline)

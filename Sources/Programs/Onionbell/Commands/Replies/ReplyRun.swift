@@ -7,25 +7,26 @@ import Reactor
 import Tor
 import Wire
 
+/// The options of `onionbell reply`.
+struct ReplyRunSettings {
+    var place: MailboxURL
+    var pairingToken: PairingToken
+    var tor: WatchTor.Source
+    /// The longest time until the node has the reply; and again until Bisq's agent has answered.
+    var deadline: Duration
+    var isJSON: Bool
+}
+
 /// The phone's end of the way back: leaves one reply with the node, and hears what became of it.
 @EventLoop
 final class ReplyRun {
-    struct Settings {
-        var place: MailboxURL
-        var pairingToken: PairingToken
-        var tor: WatchTor.Source
-        /// The longest time until the node has the reply; and again until Bisq's agent has answered.
-        var deadline: Duration
-        var isJSON: Bool
-    }
-
-    private let settings: Settings
+    private let settings: ReplyRunSettings
     private let line: ReplyLine
     private var backoff = Backoff(first: .seconds(1), longest: .seconds(20))
 
     private static let wait = 20
 
-    init(_ settings: Settings) {
+    init(_ settings: ReplyRunSettings) {
         self.settings = settings
         line = ReplyLine(to: settings.place, by: settings.tor, deadline: settings.deadline)
     }
