@@ -76,6 +76,8 @@ package struct StateDirectory: ~Copyable {
     package static func vapidKey(in path: String) -> String { "\(path)/\(WebPushApp.keyName)" }
     package static func outbox(in path: String) -> String { path + "/outbox.sqlite" }
     package static func statusSocket(in path: String) -> String { path + "/status" }
+    /// Returns the directory of the credentials of push services that the console took.
+    package static func gatewayKeys(in path: String) -> String { path + "/gateway-keys" }
 
     /// Makes the directory where there is none.
     ///

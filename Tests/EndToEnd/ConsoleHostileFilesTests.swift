@@ -62,7 +62,7 @@ import Vectors
         let state = URL(fileURLWithPath: stage.world.state).lastPathComponent
         for (member, name) in [
             ("credentials", "onionbell.yaml"), ("credentials", "torrc"),
-            ("credentials", "\(state)/console-owner"),
+            ("credentials", "\(state)/console-owner"), ("credentials", "\(state)/gateway-keys/other"),
             ("credentials", "credentials/other"), ("keys", "digest-key"), ("keys", "status-key"),
             ("keys", "vapid-key"), ("peers", "zoe.auth"),
         ] {

@@ -1,6 +1,7 @@
 """The ways to phones, switched on and off by mouse alone, at the node of `console_checks`."""
 
 import socket
+import subprocess
 import urllib.error
 import urllib.request
 
@@ -211,10 +212,55 @@ def two_browsers_with_one_switch_do_not_overwrite_each_other(world):
     equal(world.config.read_text(), before)
 
 
+def apples_key_is_chosen_and_the_ids_are_asked_for(world):
+    before = world.config.read_text()
+    with socket.socket() as nobody:
+        # Bound, and nobody listens: the service can't be asked.
+        nobody.bind(("127.0.0.1", 0))
+        place = f"https://127.0.0.1:{nobody.getsockname()[1]}"
+        app = f'  - {{name: bisq-remote-ios, gateway: apns, topic: org.example, production_url: "{place}", sandbox_url: "{place}"}}'
+        restore(world, before.replace("apps:\n", f"apps:\n{app}\n"))
+        key = subprocess.run(
+            ["openssl", "genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256"],
+            capture_output=True, text=True, check=True,
+        ).stdout
+        with ways_page(world) as page:
+            page.says("Apple (Bisq’s app on iPhones)", "Google (Bisq’s app on Android)")
+            tap_switch(page, "#way-apple")
+            equal(violations(page, rules), [])
+            page.tap("Show what changes")
+            page.says("Paste the file, or choose it.")
+            page.type("#file-apple", "no key")
+            page.tap("Show what changes")
+            page.says("the ids of key and team have ten letters and digits each")
+            page.run(
+                """const held = new DataTransfer();
+                held.items.add(new File([given[0]], "AuthKey_ABC123DEFG.p8"));
+                const chooser = document.querySelector("#choose-apple");
+                chooser.files = held.files;
+                chooser.dispatchEvent(new Event("change"));""",
+                key,
+            )
+            until(lambda: page.run("return document.querySelector('#key-apple').value") == "ABC123DEFG", "the id of the file's name")
+            page.type("#team-apple", "def123ghij")
+            page.tap("Show what changes")
+            page.says("It is not known whether the service takes it", "Nobody reaches the node by it")
+            equal([one.name for one in (world.directory / "state" / "gateway-keys").iterdir()], ["AuthKey_ABC123DEFG.p8"])
+            turn(page, "on")
+            page.says("Restarted in place")
+            assert "key_id: ABC123DEFG" in world.config.read_text() and "team_id: DEF123GHIJ" in world.config.read_text()
+            page.run("document.querySelector('#way-apple :is([role=switch], button.small)').click()")
+            page.says("The node does not send to Apple any more.")
+            turn(page, "off")
+            until(lambda: not is_on(page, "apple"), "it to be off")
+    restore(world, before)
+
+
 checks = [
     browsers_are_switched_on_and_off_and_nothing_else_is_changed, the_page_for_phones_is_served_once_it_is_on,
     a_place_that_another_program_has_is_found_before_anything_is_changed,
     a_restart_that_fails_leaves_the_way_off_and_says_why, mailboxes_come_back_with_their_switch,
     only_mine_is_a_switch_and_says_that_nothing_rings_with_an_empty_book,
     a_node_that_is_back_before_its_answer_is_read_is_seen, two_browsers_with_one_switch_do_not_overwrite_each_other,
+    apples_key_is_chosen_and_the_ids_are_asked_for,
 ]

@@ -10,6 +10,10 @@ import { onlyMine } from "./own.js";
 /** Ways that need an address, with an example of one. */
 const examples = { phone_page: "https://phone.example.org/phone/", ntfy: "https://ntfy.sh" };
 
+/** Ways that need a credential, with the names that its file may have. */
+const credentials = { apple: ".p8", google: ".json,application/json" };
+const longestCredential = 16384;
+
 export async function waysScreen({ show }) {
     const { words } = state;
     const [{ ways }, book] = [await call("GET", "ways"), await call("GET", "phones")];
@@ -29,13 +33,19 @@ export async function waysScreen({ show }) {
 function cardOf(way, show) {
     const { words } = state;
     const [head, line, plan] = [element("div", { class: "phone" }), element("p", { class: "state" }), element("div", { role: "status" })];
-    const turn = (isOn, address, result = plan) => propose(result, {
+    const turn = (isOn, address, result = plan, credential = null) => propose(result, {
         name: way.way, show, action: words(isOn ? "way_turn_on" : "way_turn_off"),
-        ask: () => call("POST", "ways/check", { way: way.way, on: isOn, ...(address ? { address } : {}) }),
-        sentences: ({ reach, places }) => (isOn
-            ? [words(`way_${way.way}_on`), words(`reach_${reach}`, { places: places.join(", ") })] : [words(`way_${way.way}_off`)]),
+        ask: () => (credential ? call("POST", "ways/key", { way: way.way, ...credential })
+            : call("POST", "ways/check", { way: way.way, on: isOn, ...(address ? { address } : {}) })),
+        sentences: ({ reach, places, service, reason }) => (isOn
+            ? [words(`way_${way.way}_on`), service ? words(`credential_${service}`, { reason }) : null,
+                words(`reach_${reach}`, { places: places.join(", ") })].filter(Boolean)
+            : [words(`way_${way.way}_off`)]),
     });
-    const flip = (isOn) => (isOn && way.way in examples ? askForAddress(plan, way, turn) : turn(isOn));
+    const flip = (isOn) => {
+        if (isOn && way.way in examples) return askForAddress(plan, way, turn);
+        return isOn && way.way in credentials ? askForCredential(plan, way.way, turn) : turn(isOn);
+    };
     const draw = (now) => {
         if (head.dataset.now === JSON.stringify(now)) return;
         head.dataset.now = JSON.stringify(now);
@@ -73,4 +83,40 @@ function askForAddress(place, { way, address }, turn) {
         }),
         result);
     input.focus();
+}
+
+/** The file is pasted, dropped or chosen. It goes to the node, which asks the service, and is kept nowhere else. */
+function askForCredential(place, way, turn) {
+    const { words } = state;
+    const attributes = { autocomplete: "off", autocapitalize: "off", spellcheck: "false" };
+    const text = element("textarea", { ...attributes, id: `file-${way}`, rows: 4, placeholder: words(`way_${way}_example`) });
+    const [keyID, teamID] = ["key", "team"].map((name) => element("input", { ...attributes, type: "text", id: `${name}-${way}`, maxlength: 40 }));
+    const result = element("div", {});
+    const take = async (file) => {
+        if (!file) return;
+        result.replaceChildren();
+        if (file.size > longestCredential) {
+            result.replaceChildren(element("p", { class: "fault", role: "alert" }, words("credential_long")));
+            return;
+        }
+        text.value = await file.text();
+        keyID.value = /^AuthKey_([A-Z0-9]{10})\.p8$/.exec(file.name)?.[1] ?? keyID.value;
+    };
+    const chooser = element("input", { type: "file", id: `choose-${way}`, accept: credentials[way], onchange: () => take(chooser.files[0]) });
+    text.addEventListener("dragover", (event) => event.preventDefault());
+    text.addEventListener("drop", (event) => {
+        event.preventDefault();
+        take(event.dataTransfer.files[0]);
+    });
+    place.replaceChildren(
+        form([
+            field(words(`way_${way}_file`), text), field(words("credential_choose"), chooser),
+            ...(way === "apple" ? [field(words("credential_key_id"), keyID), field(words("credential_team_id"), teamID)] : []),
+        ], words("way_look"), async () => {
+            if (!text.value.trim()) return words("credential_none");
+            const ids = way === "apple" ? { key_id: keyID.value.trim(), team_id: teamID.value.trim() } : {};
+            await turn(true, null, result, { file: text.value, ...ids });
+        }),
+        result);
+    text.focus();
 }

@@ -280,8 +280,13 @@ extension RelayNode {
 
     /// Returns the keys of these settings that the running node does not take over.
     func keysThatNeedRestart(for settings: Settings) -> [String] {
-        settings.keys(changedFrom: self.settings).filter { key in
-            !self.settings.liveKeys.union(settings.liveKeys).contains(key)
+        // An app that had no credentials at the start has no gateway that could take over any.
+        let closed = settings.apps.indices.filter { index in
+            !gateways.contains { $0.app == settings.apps[index].name }
         }
+        let live = self.settings.liveKeys.union(settings.liveKeys).filter { key in
+            !closed.contains { key.hasPrefix("apps[\($0)].") }
+        }
+        return settings.keys(changedFrom: self.settings).filter { !live.contains($0) }
     }
 }

@@ -56,7 +56,7 @@ extension NodeCalls {
     ]
 
     private nonisolated static let wayNames = CallShape.choice(WaySwitch.allCases.map(\.rawValue))
-    private nonisolated static let reaches = CallShape.choice(WaySwitch.Reach.allCases.map(\.rawValue))
+    nonisolated static let reaches = CallShape.choice(WaySwitch.Reach.allCases.map(\.rawValue))
 
     private func checkWay(_ body: CallBody) async throws(CallRefusal) -> HTTPResponse {
         guard let way = WaySwitch(rawValue: try body.text("way")) else {
@@ -82,7 +82,7 @@ extension NodeCalls {
     }
 
     /// Reads the settings of a text. One with faults has no ways to change: its owner corrects the text first.
-    private nonisolated static func settings(
+    nonisolated static func settings(
         of text: String, _ file: String
     ) throws(SettingsEdit.Refusal) -> Settings {
         do throws(SettingsError) {
@@ -95,7 +95,7 @@ extension NodeCalls {
 }
 
 extension WaySwitch {
-    fileprivate func members(in settings: Settings) -> JSON.Object {
+    func members(in settings: Settings) -> JSON.Object {
         [
             "reach": .string(reach(in: settings).rawValue),
             "places": .array(places(in: settings).map { .string("\($0)") }),

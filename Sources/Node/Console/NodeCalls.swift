@@ -139,7 +139,8 @@ extension NodeCalls {
     /// All calls as the document has them, but for the two of the login.
     nonisolated static let all: [Call] =
         stateCalls + phoneCalls + peerCalls + mailboxCalls + registrationCalls + keyCalls + keepCalls
-        + settingsCalls + wayCalls + nowCalls + ringCalls + waitingCalls + widgetCalls + browserCalls
+        + settingsCalls + wayCalls + credentialCalls + nowCalls + ringCalls + waitingCalls + widgetCalls
+        + browserCalls
         + installationCalls
 
     private nonisolated static let stateCalls: [Call] = [

@@ -15,6 +15,10 @@ enum WaySwitch: String, CaseIterable, Sendable {
     case phonePage = "phone_page"
     /// Phones with ntfy's app are rung by a server of the owner's choice.
     case ntfy
+    /// Bisq's app on phones of Apple's, by a key of its maker's.
+    case apple
+    /// Bisq's app on phones of Google's, by a service account of its maker's.
+    case google
 
     /// The people who can reach the node by a way.
     enum Reach: String, CaseIterable, Sendable {
@@ -63,6 +67,8 @@ enum WaySwitch: String, CaseIterable, Sendable {
         case .mailbox: MailboxApp.gateway
         case .browsers, .phonePage: WebPushApp.gateway
         case .ntfy: NtfyApp.gateway
+        case .apple: "apns"
+        case .google: "fcm"
         }
     }
 
@@ -71,6 +77,7 @@ enum WaySwitch: String, CaseIterable, Sendable {
         return switch self {
         case .mailbox, .phonePage: !places(in: settings).isEmpty
         case .browsers, .ntfy: true
+        case .apple, .google: apps(in: settings).contains(where: \.hasCredentials)
         }
     }
 
@@ -79,7 +86,7 @@ enum WaySwitch: String, CaseIterable, Sendable {
         switch self {
         case .mailbox: settings.doors.mailbox.listen
         case .phonePage: settings.doors.phonePage.place.listen
-        case .browsers, .ntfy: []
+        case .browsers, .ntfy, .apple, .google: []
         }
     }
 
@@ -93,7 +100,7 @@ enum WaySwitch: String, CaseIterable, Sendable {
     /// Returns the address that its owner has given: of the page, or of the ntfy server; empty: none.
     func address(in settings: Settings) -> String {
         switch self {
-        case .mailbox, .browsers: ""
+        case .mailbox, .browsers, .apple, .google: ""
         case .phonePage: settings.doors.phonePage.url
         case .ntfy: (apps(in: settings).first?.settings as? NtfyApp)?.url.map { "\($0)" } ?? ""
         }
@@ -135,7 +142,7 @@ enum WaySwitch: String, CaseIterable, Sendable {
             text = try SettingsEdit.addApp(members, to: text)
         }
         switch self {
-        case .browsers, .ntfy: return text
+        case .browsers, .ntfy, .apple, .google: return text
         case .mailbox:
             guard places(in: settings).isEmpty else { return text }
             let taken = settings.onionPorts
@@ -152,6 +159,33 @@ enum WaySwitch: String, CaseIterable, Sendable {
         }
     }
 
+    /// Returns the settings' text with Apple's or Google's service, by a credential.
+    ///
+    /// - Parameter settings: Those of the text.
+    func on(
+        _ text: String, _ settings: Settings, by credential: WayCredential
+    ) throws(SettingsEdit.Refusal) -> String {
+        guard let app = app(for: credential, in: settings) else {
+            var members = [("name", newName(in: settings)), ("gateway", gateway)] + credential.values
+            if self == .apple, !members.contains(where: { $0.0 == "topic" }) {
+                members.append(("topic", Self.bisqRemote))
+            }
+            return try SettingsEdit.addApp(members, to: text)
+        }
+        var text = text
+        for (key, value) in credential.values {
+            text = try SettingsEdit.set("apps[\(app.name)].\(key)", to: value, in: text)
+        }
+        return text
+    }
+
+    /// Returns the app of the settings that a credential is for: the one that has no other, as the sample's; `nil`: a new one.
+    func app(for credential: WayCredential, in settings: Settings) -> Settings.App? {
+        let apps = apps(in: settings)
+        let known = apps.first { $0.settings.secretFiles.contains(credential.path) }
+        return known ?? apps.first { !$0.hasCredentials }
+    }
+
     /// Returns the settings' text without the way.
     func off(_ text: String, _ settings: Settings) throws(SettingsEdit.Refusal) -> String {
         var text = text
@@ -165,12 +199,14 @@ enum WaySwitch: String, CaseIterable, Sendable {
             text = try SettingsEdit.set("doors.phone_page.listen", to: "[]", mayBeList: true, in: text)
             guard !address(in: settings).isEmpty else { return text }
             return try SettingsEdit.set("doors.phone_page.url", to: "", in: text)
-        case .mailbox, .browsers, .ntfy: break
+        case .mailbox, .browsers, .ntfy, .apple, .google: break
         }
         for app in apps(in: settings) { text = try SettingsEdit.removeApp(app.name, from: text) }
         return text
     }
 
+    /// The bundle id of Bisq's app for Apple's phones.
+    private static let bisqRemote = "bisqremote.joachimneumann.com"
     private static let firstOnionPort: UInt16 = 8030
     /// The places for a page behind a reverse proxy, the usual one first.
     static let localPlaces = (8080...8099).map { Endpoint.host("127.0.0.1", port: $0) }
@@ -181,6 +217,8 @@ enum WaySwitch: String, CaseIterable, Sendable {
             case .mailbox: "mailboxes"
             case .browsers, .phonePage: "browsers"
             case .ntfy: "ntfy"
+            case .apple: "bisq-remote-ios"
+            case .google: "bisq-remote-android"
             }
         let names = settings.apps.map(\.name)
         return ([usual] + (2...99).map { "\(usual)-\($0)" }).first { !names.contains($0) } ?? usual

@@ -53,7 +53,11 @@ package struct BroughtFiles: Sendable {
                 throw BroughtFiles.unfit(name, "which its own settings do not name")
             }
             guard !place.isOwn(path) else { throw BroughtFiles.unfit(name, "which is the node's own file") }
-            let fate = BroughtFiles.fate(of: name, path, content, in: folder)
+            let mayCome = folder.isBeside(name) || place.isGatewayKey(path)
+            let fate =
+                mayCome
+                ? BroughtFiles.fate(of: path, content)
+                : BroughtFiles.isThere(path, content) ? .same : .left
             guard fate != .replaced || replaced.contains(ByteText(path)) else {
                 throw BroughtFiles.unfit(
                     name,
@@ -74,11 +78,12 @@ package struct BroughtFiles: Sendable {
         CallRefusal(.unfit, "unfit_backup", "the file brings \(SettingsFault.shown(name)), \(reason)")
     }
 
-    private static func fate(
-        of name: String, _ path: String, _ content: Secret, in folder: NodeBackup.SettingsFolder
-    ) -> Fate {
-        if (try? CredentialFiles.read(path)) == content.bytes { return .same }
-        guard folder.isBeside(name) else { return .left }
+    private static func isThere(_ path: String, _ content: Secret) -> Bool {
+        (try? CredentialFiles.read(path)) == content.bytes
+    }
+
+    private static func fate(of path: String, _ content: Secret) -> Fate {
+        if isThere(path, content) { return .same }
         // Its folder, or the one that it would be made in.
         var parent = Self.parent(of: path)
         if access(parent, F_OK) != 0 { parent = Self.parent(of: parent) }
@@ -101,7 +106,17 @@ extension BroughtFiles.Place {
         let torrcs = present.map(\.tor.torrc).filter { !$0.isEmpty }
         if ([settingsFile] + torrcs).contains(where: { Self.real($0).hasSameBytes(as: path) }) { return true }
         let state = Self.real(stateDirectory)
+        guard !isGatewayKey(path) else { return false }
         return path.hasSameBytes(as: state) || path.hasPrefix(state + "/")
+    }
+
+    /// Whether a file is one of those that the console took for a gateway, in their one directory.
+    func isGatewayKey(_ path: String) -> Bool {
+        let path = Self.real(path)
+        let directory = StateDirectory.gatewayKeys(in: Self.real(stateDirectory)) + "/"
+        guard path.hasPrefix(directory) else { return false }
+        let name = path.utf8.dropFirst(directory.utf8.count)
+        return name.first != UInt8(ascii: ".") && !name.contains(UInt8(ascii: "/"))
     }
 
     /// Returns the path without links and doubled slashes, as far as it is there.

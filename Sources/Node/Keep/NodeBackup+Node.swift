@@ -45,8 +45,9 @@ extension NodeBackup {
             }
             let ownFiles = settings.apps.flatMap { $0.settings.ownFiles.map(\.path) }
             let folder = SettingsFolder(settingsFile)
+            let taken = StateDirectory.gatewayKeys(in: directory) + "/"
             for path in settings.namedFiles
-            where !ownFiles.contains(path) && !path.hasPrefix(directory + "/") {
+            where !ownFiles.contains(path) && (!path.hasPrefix(directory + "/") || path.hasPrefix(taken)) {
                 backup.credentials[ByteText(folder.name(of: path))] = Secret(try CredentialFiles.read(path))
             }
             backup.tables = try RegistrationFile(try running.store(), isReadOnly: true).backupTables()

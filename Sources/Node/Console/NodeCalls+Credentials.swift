@@ -1,0 +1,155 @@
+import Crypto
+import Doors
+import Gateways
+import Glibc
+import HTTP1
+import JSONCoding
+import Reactor
+
+/// The credentials of Apple's and Google's services: looked at, tried at the service, and kept in the state directory.
+extension NodeCalls {
+    nonisolated static let credentialCalls: [Call] = [
+        Call(
+            CallText(
+                "POST ways/key", "takeKey",
+                "Take the credential of Apple's or Google's service, and say what it would do to switch the way on.",
+                more: """
+                    The service is asked first whether it takes the credential; one that it refuses is not kept. \
+                    Nothing is sent by a credential before the settings name it: put the text as the settings with \
+                    start: true, and restart the node.
+                    """,
+                asks: [
+                    "way": .choice([WaySwitch.apple.rawValue, WaySwitch.google.rawValue]),
+                    "file": .text(WayCredential.longest).said(
+                        "Of Apple's key (.p8), or of Google's service account (JSON)."),
+                    "key_id?": .text(40).said("Of Apple's key: ten characters."),
+                    "team_id?": .text(40).said("Of Apple's: ten characters."),
+                    "topic?": .text(255).said("The app's bundle id, where the settings have none."),
+                ],
+                answer: .json(
+                    "The difference, and what the service said.",
+                    .object(
+                        checkedMembers
+                            + ([
+                                "reach": reaches, "places": .list(.text),
+                                "service": .choice(["taken", "unclear"]).said(
+                                    "unclear: it could not be asked, or something else answered."),
+                                "reason": .text.said("In the words of the service, or why it was not asked."),
+                            ] as CallShape).members)), refuses: [.unfit, .conflict]),
+            by: .node { calls, asked async throws(CallRefusal) in try await calls.takeCredential(asked.body) }
+        )
+    ]
+
+    private func takeCredential(_ body: CallBody) async throws(CallRefusal) -> HTTPResponse {
+        guard let way = WaySwitch(rawValue: try body.text("way")) else {
+            preconditionFailure("the shape of the call has the ways")
+        }
+        let (file, running) = (node.host.settingsFile, node.settings)
+        let state = running.stateDirectory
+        let credential: WayCredential
+        do throws(WayCredential.Fault) {
+            let bytes = Array((body.optionalText("file") ?? "").utf8)
+            credential =
+                way == .google
+                ? try WayCredential.google(bytes, in: state)
+                : try WayCredential.apple(
+                    bytes, keyID: body.optionalText("key_id") ?? "",
+                    teamID: body.optionalText("team_id") ?? "", topic: body.optionalText("topic") ?? "",
+                    in: state)
+        } catch {
+            throw CallRefusal(.unfit, "unfit_credential", error.words)
+        }
+        let plan = try await keep { () throws(CallRefusal) in
+            try CredentialPlan(credential, way, present: try NodeCalls.text(of: file), file, running)
+        }
+        let answer = try await ask(plan)
+        try await keep { () throws(CallRefusal) in try plan.write() }
+        let facts: JSON.Object = [
+            "service": .string(answer.isTaken ? "taken" : "unclear"), "reason": .string(answer.reason),
+        ]
+        let checked = try await checked(plan.text, besides: plan.present, file)
+        return HTTPResponse(
+            status: 200, json: .object(checked.merging(way.members(in: plan.settings)).merging(facts)))
+    }
+
+    /// Asks the service whether it takes what comes with the credential: each of its hosts, until one does.
+    ///
+    /// - Throws: All refuse it.
+    private func ask(_ plan: CredentialPlan) async throws(CallRefusal) -> (isTaken: Bool, reason: String) {
+        let presence = node.presence
+        let egress = node.settings.egress(orBy: .tor { [weak presence] in presence?.socks })
+        let app = plan.app
+        let advice = type(of: app.settings).advice
+        var (refusal, doubt): (String?, String?)
+        do {
+            let probes = try app.settings.probes(by: egress.forApp(app.name), reading: plan.contents.read)
+            for probe in probes {
+                switch try await probe.run() {
+                case .taken(let reason): return (true, reason)
+                case .refused(let reason):
+                    refusal = refusal ?? [reason, advice(reason)].compactMap(\.self).joined(separator: ": ")
+                case .unclear(let reason), .untrusted(let reason), .unreachable(let reason):
+                    doubt = doubt ?? "\(probe.url.host): \(reason)"
+                }
+            }
+        } catch {
+            throw CallRefusal(.unfit, "unfit_credential", "\(error)")
+        }
+        if let doubt { return (false, doubt) }
+        throw CallRefusal(.unfit, "credential_refused", "the service refuses it: \(refusal ?? "no host")")
+    }
+}
+
+/// A credential, with the settings that would use it. Made off the event loop.
+private struct CredentialPlan: Sendable {
+    let present: String
+    let text: String
+    let settings: Settings
+    /// The app that would have the credential.
+    let app: Settings.App
+    /// The files of the app as they would be.
+    let contents: CredentialFiles.Contents
+    private let credential: WayCredential
+    private let state: String
+    /// The files that the settings name: those of the file, and those that the node runs with.
+    private let named: [String]
+
+    init(
+        _ credential: WayCredential, _ way: WaySwitch, present: String, _ file: String, _ running: Settings
+    ) throws(CallRefusal) {
+        let before: Settings
+        do throws(SettingsEdit.Refusal) {
+            before = try NodeCalls.settings(of: present, file)
+            text = try way.on(present, before, by: credential)
+            settings = try NodeCalls.settings(of: text, file)
+        } catch {
+            throw NodeCalls.uneditable("this way")
+        }
+        guard let app = way.app(for: credential, in: settings) else { throw NodeCalls.uneditable("this way") }
+        var contents = CredentialFiles.Contents(
+            reading: app.settings.files.filter { !$0.hasSameBytes(as: credential.path) })
+        contents.put(credential.content.bytes, at: credential.path)
+        (self.present, self.app, self.contents, self.credential) = (present, app, contents, credential)
+        (state, named) = (running.stateDirectory, before.namedFiles + running.namedFiles)
+    }
+
+    /// Writes the credential, and removes those that were taken before and that no settings name.
+    func write() throws(CallRefusal) {
+        let directory = StateDirectory.gatewayKeys(in: state)
+        guard (try? CredentialFiles.read(credential.path)) != credential.content.bytes else { return }
+        guard !named.contains(credential.path) else {
+            throw CallRefusal(
+                .conflict, "credential_in_use",
+                "another key with this id is in use: switch the way off, and then on with this one")
+        }
+        do throws(SystemError) {
+            try PrivateFile.makeDirectory(directory)
+            for name in try PrivateFile.names(in: directory) where !named.contains("\(directory)/\(name)") {
+                try PrivateFile.remove("\(directory)/\(name)")
+            }
+            try PrivateFile.write(credential.content.bytes, to: credential.path, replacing: true)
+        } catch {
+            throw CallRefusal(.unavailable, "not_written", "\(error)")
+        }
+    }
+}
