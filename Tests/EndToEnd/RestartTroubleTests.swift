@@ -86,6 +86,28 @@ import Wire
         await stage.close()
     }
 
+    /// What is at a gateway that hangs is waited for ten seconds at most. It goes out after the restart, with what waits.
+    @Test func aBacklogGoesOutAfterTheRestart() async throws {
+        let stage = try LoopbackStage()
+        stage.world.apple.faults = FaultScript([FaultRule(.silence(isDelivered: false))])
+        try await stage.start()
+        let wanted = (1...600).map { request($0) }
+        let peer = try await stage.dial()
+        for one in wanted { #expect(try await peer.send(one).status == .stored) }
+        peer.close()
+        try await until { stage.world.apple.figures.requests > 0 }
+        let restarting = restart(stage.configuration)
+        await stage.logged("node.restarting")
+        #expect(stage.world.apple.book.isEmpty)
+        stage.world.apple.faults = FaultScript()
+        let result = try await restarting.value
+        #expect(result.status == 0, "\(result)")
+        try await until { stage.world.apple.book.count >= wanted.count }
+        let shown = stage.world.apple.book.map(\.deviceToken)
+        #expect(Set(shown) == Set(wanted.map(\.deviceToken)) && shown.count == wanted.count)
+        await stage.close()
+    }
+
     // MARK: The disk
 
     @Test func aCommitThatHangsIsWaitedFor() async throws {
