@@ -85,8 +85,8 @@ import Wire
             "openssl", "genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256",
         ])
         let cases: [(JSON, String)] = [
-            (try apple(stage, Array(foreign.output.utf8)), "credential_refused"),
-            (try apple(stage, keyID: "XYZ987XYZ9"), "credential_refused"),
+            (try apple(stage, Array(foreign.output.utf8)), "service_refuses"),
+            (try apple(stage, keyID: "XYZ987XYZ9"), "service_refuses"),
             (try apple(stage, keyID: "../../onio"), "unfit_credential"),
             (try apple(stage, keyID: ""), "unfit_credential"),
             (try apple(stage, Array("no key".utf8)), "unfit_credential"),
@@ -137,6 +137,27 @@ import Wire
         try await stage.start()
         #expect(
             try Data(contentsOf: URL(filePath: key)) == Data(stage.world.credentials.providerKeyPEM()))
+        await stage.close()
+    }
+
+    /// A server that is none of ntfy's is seen before the way is switched on, and one that is not there is told.
+    @Test func aServerOfNtfyIsAskedBeforeItIsTaken() async throws {
+        let (stage, owner) = try await owned()
+        let port = try freePort()
+        let asked = { (port: UInt16) in
+            try await owner.json(
+                "POST", "/api/v1/ways/check",
+                ([
+                    "way": "ntfy", "on": .bool(true), "address": .string("http://127.0.0.1:\(port)"),
+                ] as JSON).text)
+        }
+        let (status, plan) = try await asked(port)
+        #expect(status == 200 && plan?["service"]?.string == "unclear", "\(plan?.text ?? "")")
+        #expect(plan?["reason"]?.string?.contains("127.0.0.1") == true)
+        // The console itself is no ntfy server.
+        let (refused, refusal) = try await asked(owner.port)
+        #expect(refused == 422 && refusal?["code"]?.string == "service_refuses", "\(refusal?.text ?? "")")
+        #expect(refusal?["message"]?.string?.contains("no ntfy server") == true)
         await stage.close()
     }
 }

@@ -212,6 +212,8 @@ export default {
     credential_long: "Diese Datei ist zu lang.",
     credential_taken: "Der Dienst wurde eben gefragt und nimmt sie an.",
     credential_unclear: "Ob der Dienst sie annimmt, ist nicht bekannt: {reason}",
+    service_taken: "Der Server wurde eben gefragt und antwortet.",
+    service_unclear: "Ob der Server antwortet, ist nicht bekannt: {reason}",
     reach_nobody: "Niemand erreicht den Knoten darüber: Er ruft nur hinaus.",
     reach_machine: "Programme dieses Rechners erreichen es an {places}. Lassen Sie Ihren Reverse-Proxy mit https dorthin führen.",
     reach_onion: "Wer die Adresse des Knotens kennt, kann es erreichen, an {places}.",

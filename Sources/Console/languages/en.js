@@ -212,6 +212,8 @@ export default {
     credential_long: "This file is too long.",
     credential_taken: "The service was asked just now, and takes it.",
     credential_unclear: "It is not known whether the service takes it: {reason}",
+    service_taken: "The server was asked just now, and answers.",
+    service_unclear: "It is not known whether the server answers: {reason}",
     reach_nobody: "Nobody reaches the node by it: it only calls out.",
     reach_machine: "Programs of this machine reach it at {places}. Let your reverse proxy lead there, with https.",
     reach_onion: "Whoever knows the node’s address can reach it, at {places}.",

@@ -212,6 +212,8 @@ export default {
     credential_long: "Este archivo es demasiado largo.",
     credential_taken: "Se acaba de preguntar al servicio, y lo acepta.",
     credential_unclear: "No se sabe si el servicio lo acepta: {reason}",
+    service_taken: "Se acaba de preguntar al servidor, y responde.",
+    service_unclear: "No se sabe si el servidor responde: {reason}",
     reach_nobody: "Nadie llega al nodo por ella: solo llama hacia fuera.",
     reach_machine: "Los programas de esta máquina llegan a ella en {places}. Haga que su proxy inverso con https lleve allí.",
     reach_onion: "Quien conozca la dirección del nodo puede llegar a ella, en {places}.",

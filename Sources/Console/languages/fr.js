@@ -212,6 +212,8 @@ export default {
     credential_long: "Ce fichier est trop long.",
     credential_taken: "Le service vient d’être interrogé, et l’accepte.",
     credential_unclear: "On ne sait pas si le service l’accepte : {reason}",
+    service_taken: "Le serveur vient d’être interrogé, et répond.",
+    service_unclear: "On ne sait pas si le serveur répond : {reason}",
     reach_nobody: "Personne n’atteint le nœud par là : il ne fait qu’appeler.",
     reach_machine: "Les programmes de cette machine l’atteignent à {places}. Faites-y mener votre proxy inverse en https.",
     reach_onion: "Qui connaît l’adresse du nœud peut l’atteindre, à {places}.",

@@ -212,6 +212,8 @@ export default {
     credential_long: "Este ficheiro é demasiado longo.",
     credential_taken: "O serviço acabou de ser consultado, e aceita-o.",
     credential_unclear: "Não se sabe se o serviço o aceita: {reason}",
+    service_taken: "O servidor acabou de ser consultado, e responde.",
+    service_unclear: "Não se sabe se o servidor responde: {reason}",
     reach_nobody: "Ninguém chega ao nó por ela: ele só chama para fora.",
     reach_machine: "Programas desta máquina chegam a ela em {places}. Faça o seu proxy reverso com https levar até lá.",
     reach_onion: "Quem conhece o endereço do nó pode chegar a ela, em {places}.",

@@ -38,7 +38,7 @@ function cardOf(way, show) {
         ask: () => (credential ? call("POST", "ways/key", { way: way.way, ...credential })
             : call("POST", "ways/check", { way: way.way, on: isOn, ...(address ? { address } : {}) })),
         sentences: ({ reach, places, service, reason }) => (isOn
-            ? [words(`way_${way.way}_on`), service ? words(`credential_${service}`, { reason }) : null,
+            ? [words(`way_${way.way}_on`), service ? words(`${way.way in credentials ? "credential" : "service"}_${service}`, { reason }) : null,
                 words(`reach_${reach}`, { places: places.join(", ") })].filter(Boolean)
             : [words(`way_${way.way}_off`)]),
     });

@@ -29,13 +29,9 @@ extension NodeCalls {
                 answer: .json(
                     "The difference, and what the service said.",
                     .object(
-                        checkedMembers
-                            + ([
-                                "reach": reaches, "places": .list(.text),
-                                "service": .choice(["taken", "unclear"]).said(
-                                    "unclear: it could not be asked, or something else answered."),
-                                "reason": .text.said("In the words of the service, or why it was not asked."),
-                            ] as CallShape).members)), refuses: [.unfit, .conflict]),
+                        checkedMembers + ServiceAnswer.shape.members
+                            + (["reach": reaches, "places": .list(.text)] as CallShape).members)),
+                refuses: [.unfit, .conflict]),
             by: .node { calls, asked async throws(CallRefusal) in try await calls.takeCredential(asked.body) }
         )
     ]
@@ -62,41 +58,61 @@ extension NodeCalls {
         let plan = try await keep { () throws(CallRefusal) in
             try CredentialPlan(credential, way, present: try NodeCalls.text(of: file), file, running)
         }
-        let answer = try await ask(plan)
+        let answer = try await ask(serviceOf: plan.app, reading: plan.contents)
         try await keep { () throws(CallRefusal) in try plan.write() }
-        let facts: JSON.Object = [
-            "service": .string(answer.isTaken ? "taken" : "unclear"), "reason": .string(answer.reason),
-        ]
+        let facts = ServiceAnswer.members(answer)
         let checked = try await checked(plan.text, besides: plan.present, file)
         return HTTPResponse(
             status: 200, json: .object(checked.merging(way.members(in: plan.settings)).merging(facts)))
     }
 
-    /// Asks the service whether it takes what comes with the credential: each of its hosts, until one does.
+    /// The answer of a push service to a question by which nobody is rung.
+    struct ServiceAnswer {
+        let isTaken: Bool
+        /// The words of the service, or why it was not asked.
+        let reason: String
+
+        static let shape: CallShape = [
+            "service": .nullable(.choice(["taken", "unclear"])).said(
+                "unclear: it could not be asked, or something else answered. null: nobody was asked."),
+            "reason": .text.said("In the words of the service, or why it was not asked."),
+        ]
+
+        static func members(_ answer: ServiceAnswer?) -> JSON.Object {
+            [
+                "service": answer.map { .string($0.isTaken ? "taken" : "unclear") } ?? .null,
+                "reason": .string(answer?.reason ?? ""),
+            ]
+        }
+    }
+
+    /// Asks the service of an app whether it takes what comes from it: each of its hosts, until one does.
     ///
     /// - Throws: All refuse it.
-    private func ask(_ plan: CredentialPlan) async throws(CallRefusal) -> (isTaken: Bool, reason: String) {
+    func ask(
+        serviceOf app: Settings.App, reading contents: CredentialFiles.Contents
+    ) async throws(CallRefusal) -> ServiceAnswer {
         let presence = node.presence
-        let egress = node.settings.egress(orBy: .tor { [weak presence] in presence?.socks })
-        let app = plan.app
+        let tor = Egress.tor { [weak presence] in presence?.socks }
+        let egress = app.settings.needsTor ? tor : node.settings.egress(orBy: tor)
         let advice = type(of: app.settings).advice
         var (refusal, doubt): (String?, String?)
         do {
-            let probes = try app.settings.probes(by: egress.forApp(app.name), reading: plan.contents.read)
-            for probe in probes {
+            for probe in try app.settings.probes(by: egress.forApp(app.name), reading: contents.read) {
                 switch try await probe.run() {
-                case .taken(let reason): return (true, reason)
+                case .taken(let reason): return ServiceAnswer(isTaken: true, reason: reason)
                 case .refused(let reason):
                     refusal = refusal ?? [reason, advice(reason)].compactMap(\.self).joined(separator: ": ")
                 case .unclear(let reason), .untrusted(let reason), .unreachable(let reason):
-                    doubt = doubt ?? "\(probe.url.host): \(reason)"
+                    let words = [reason, advice(reason)].compactMap(\.self).joined(separator: ": ")
+                    doubt = doubt ?? "\(probe.url.host): \(words)"
                 }
             }
         } catch {
             throw CallRefusal(.unfit, "unfit_credential", "\(error)")
         }
-        if let doubt { return (false, doubt) }
-        throw CallRefusal(.unfit, "credential_refused", "the service refuses it: \(refusal ?? "no host")")
+        if let doubt { return ServiceAnswer(isTaken: false, reason: doubt) }
+        throw CallRefusal(.unfit, "service_refuses", "the service refuses it: \(refusal ?? "no host")")
     }
 }
 

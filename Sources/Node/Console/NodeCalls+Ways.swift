@@ -47,7 +47,7 @@ extension NodeCalls {
                 answer: .json(
                     "Its errors, or the difference.",
                     .object(
-                        checkedMembers
+                        checkedMembers + ServiceAnswer.shape.members
                             + ([
                                 "reach": reaches.said("Who reaches the node by this way then."),
                                 "places": .list(.text),
@@ -65,20 +65,30 @@ extension NodeCalls {
         let (isOn, address) = (body.flag("on"), body.optionalText("address") ?? "")
         let file = node.host.settingsFile
         let free = WaySwitch.localPlaces.filter { Listener.trialFault(at: $0, besides: []) == nil }
-        let (present, text, facts) = try await keep { () throws(CallRefusal) in
+        let (present, text, facts, asked) = try await keep { () throws(CallRefusal) in
             let present = try NodeCalls.text(of: file)
             do throws(SettingsEdit.Refusal) {
                 let settings = try NodeCalls.settings(of: present, file)
                 let text =
                     isOn
                     ? try way.on(present, settings, at: address, free: free) : try way.off(present, settings)
-                return (present, text, way.members(in: (try? NodeCalls.settings(of: text, file)) ?? settings))
+                let then = (try? NodeCalls.settings(of: text, file)) ?? settings
+                let server = isOn && way == .ntfy ? way.apps(in: then).first : nil
+                return (
+                    present, text, way.members(in: then),
+                    server.map { ($0, CredentialFiles.Contents(reading: $0.settings.files)) }
+                )
             } catch {
                 throw NodeCalls.uneditable("this way")
             }
         }
+        let checked = try await checked(text, besides: present, file)
+        // Settings with a fault are not tried.
+        let isTried = checked["fault_count"]?.integer == 0
+        var answer: ServiceAnswer?
+        if isTried, let (app, contents) = asked { answer = try await ask(serviceOf: app, reading: contents) }
         return HTTPResponse(
-            status: 200, json: .object(try await checked(text, besides: present, file).merging(facts)))
+            status: 200, json: .object(checked.merging(facts).merging(ServiceAnswer.members(answer))))
     }
 
     /// Reads the settings of a text. One with faults has no ways to change: its owner corrects the text first.

@@ -120,7 +120,7 @@ enum WaySwitch: String, CaseIterable, Sendable {
         return .coming(report.onion.sentence)
     }
 
-    private func apps(in settings: Settings) -> [Settings.App] {
+    func apps(in settings: Settings) -> [Settings.App] {
         settings.apps.filter { $0.service.name == gateway }
     }
 
