@@ -256,11 +256,33 @@ def apples_key_is_chosen_and_the_ids_are_asked_for(world):
     restore(world, before)
 
 
+def the_console_gets_an_onion_address_by_a_switch(world):
+    before = world.config.read_text()
+    with ways_page(world) as page:
+        page.go("#/access")
+        page.says("no onion address of its own")
+        tap_switch(page, "#onion")
+        page.says("Whoever learns it finds the login, and no more.", "restarts in place")
+        equal(violations(page, rules), [])
+        turn(page, "on")
+        page.says("Open this address in Tor Browser", ".onion", "Whoever knows the address finds the login.")
+        address = page.run("return document.querySelector('#onion code').textContent")
+        tap_switch(page, "#onion")
+        page.says("Nobody finds the console by its onion address any more.")
+        turn(page, "off")
+        page.says("no onion address of its own")
+        tap_switch(page, "#onion")
+        page.says("restarts in place")
+        turn(page, "on")
+        equal(page.run("return document.querySelector('#onion code').textContent"), address)
+    restore(world, before)
+
+
 checks = [
     browsers_are_switched_on_and_off_and_nothing_else_is_changed, the_page_for_phones_is_served_once_it_is_on,
     a_place_that_another_program_has_is_found_before_anything_is_changed,
     a_restart_that_fails_leaves_the_way_off_and_says_why, mailboxes_come_back_with_their_switch,
     only_mine_is_a_switch_and_says_that_nothing_rings_with_an_empty_book,
     a_node_that_is_back_before_its_answer_is_read_is_seen, two_browsers_with_one_switch_do_not_overwrite_each_other,
-    apples_key_is_chosen_and_the_ids_are_asked_for,
+    apples_key_is_chosen_and_the_ids_are_asked_for, the_console_gets_an_onion_address_by_a_switch,
 ]

@@ -17,7 +17,7 @@ const languageChoice = (show) => choice(state.words("language_choose"), language
 export async function accessScreen({ show }) {
     const { words } = state;
     const { names } = await call("GET", "widget-tokens");
-    const [entered, onion] = [await browsers(show), await onionAddress()];
+    const [entered, onion] = [await browsers(show), await onionAddress(show)];
     const input = element("input", {
         type: "password", name: "passphrase", autocomplete: "new-password", "aria-describedby": "fault",
     });

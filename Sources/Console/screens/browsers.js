@@ -3,6 +3,7 @@
 import { call, Refused, told } from "../calls.js";
 import { ask, button, copy, element, qrCode, say } from "../dom.js";
 import { state } from "../state.js";
+import { outcomeOf, propose, switchOf } from "../switches.js";
 
 /** Nothing where the login is that of a platform. */
 async function orNothing(asked) {
@@ -33,14 +34,26 @@ export async function browsers(show) {
             one.own ? null : element("div", { class: "buttons" }, button(words("session_end"), () => end(one), { class: "small danger" })))));
 }
 
-/** Where Tor Browser finds this page, and who may. */
-export async function onionAddress() {
+/** Where Tor Browser finds this page, and who may; or the switch for it. */
+export async function onionAddress(show) {
     const { words } = state;
     const keys = await orNothing(call("GET", "console-keys"));
-    if (!keys?.address) return element("p", { class: "note" }, words("onion_none"));
+    if (!keys) return null;
+    const isOn = Boolean(keys.address);
+    const plan = element("div", { role: "status" });
+    const listen = isOn ? keys.listen.filter((place) => place !== "onion") : [...keys.listen, "onion"];
+    const change = () => propose(plan, {
+        name: "onion", show, action: words(isOn ? "way_turn_off" : "way_turn_on"),
+        ask: () => call("POST", "settings/check", { changes: { "console.listen": `[${listen.join(", ")}]` } }),
+        sentences: (checked) => [words(isOn ? "onion_off" : "onion_on"),
+            checked.console_off ? element("p", { class: "fault" }, words("settings_closes_all")) : null].filter(Boolean),
+    });
     const link = `http://${keys.address}`;
-    return element("section", { class: "card", id: "onion" }, element("h2", {}, words("onion_title")), element("p", {}, words("onion_text")),
+    const place = () => [element("p", {}, words("onion_text")),
         element("div", { class: "once" }, element("code", { tabindex: 0 }, link), button(words("copy"), () => copy(link), { class: "small", icon: "copy" }),
             element("details", {}, element("summary", {}, words("qr_code")), element("div", { class: "code" }, qrCode(link, words("onion_title"))))),
-        element("p", { class: "soft" }, keys.private ? words("onion_private", { names: keys.names.join(", ") || "–" }) : words("onion_public")));
+        element("p", { class: "soft" }, keys.private ? words("onion_private", { names: keys.names.join(", ") || "–" }) : words("onion_public"))];
+    return element("section", { class: "card", id: "onion" },
+        element("div", { class: "phone" }, element("h2", {}, words("onion_title")), switchOf(words("onion_title"), isOn, change)),
+        ...(isOn ? place() : [element("p", { class: "soft" }, words("onion_none"))]), outcomeOf("onion"), plan);
 }

@@ -14,6 +14,7 @@ extension NodeCalls {
                     [
                         "private": .flag, "names": .list(.peerName),
                         "address": .nullable(.text).said("null: the console has no onion address."),
+                        "listen": .list(.text).said("The places of the console in the settings."),
                     ])),
             by: .files { files, _ throws(CallRefusal) in
                 try files.refuseNobody()
@@ -25,6 +26,7 @@ extension NodeCalls {
                     json: [
                         "private": .bool(keys != nil), "names": .array(names.map { .string($0) }),
                         "address": files.consoleAddress.map { .string($0) } ?? .null,
+                        "listen": .array(files.settings.console.listen.map { .string($0.description) }),
                     ])
             }),
         Call(

@@ -41,7 +41,7 @@ extension NodeCalls {
                 asks: [
                     "text?": .text(SettingsText.sizeLimit),
                     "changes?": .texts(most: 32, longest: 1024).said(
-                        "Values by their keys, as tor.mode or apps[NAME].targets."),
+                        "Values by their keys, as tor.mode or apps[NAME].targets; a list as [a, b]."),
                 ],
                 answer: .json("Its errors, or the difference.", .object(checkedMembers)), refuses: [.unfit]),
             by: .long { calls, body async throws(CallRefusal) in try await calls.checkSettings(body) }),
@@ -129,8 +129,9 @@ extension NodeCalls {
             let present = try NodeCalls.text(of: file)
             var text = body.optionalText("text") ?? present
             for (key, value) in body.texts(of: "changes") {
+                let isList = Setting.all.contains { $0.kind == .list && $0.key.hasSameBytes(as: key) }
                 do throws(SettingsEdit.Refusal) {
-                    text = try SettingsEdit.set(key, to: value, in: text)
+                    text = try SettingsEdit.set(key, to: value, mayBeList: isList, in: text)
                 } catch {
                     throw NodeCalls.uneditable(SettingsFault.shown(key))
                 }
