@@ -116,7 +116,7 @@ let package = Package(
         library("Edge/Outbound", ["Relay", "Figures", "Reactor"]),
         library(
             "Edge/Dispatching",
-            ["Clocks", "Encodings", "Outbound", "Relay", "Figures", "Reactor", "Crypto", log]),
+            ["Clocks", "Encodings", "JSONCoding", "Outbound", "Relay", "Figures", "Reactor", "Crypto", log]),
         library("Base/PostgreSQL", cold: true, ["CPostgreSQL", "Crypto"]),
         library(
             "Edge/Persistence",

@@ -59,8 +59,10 @@ struct NodeStore {
             let longest =
                 Handover.shared.isInPlace ? NodeStore.longestDeliveryInPlace : NodeStore.longestDelivery
             await dispatcher.stop(deadline: max(longest - $0, .seconds(1)))
+            if Handover.shared.isInPlace { dispatcher.handOnRings() }
             await RememberedOrigins.write(dispatcher.originsToRemember, to: remembered)
         }
+        dispatcher.takeOverRings()
         let lanes = gateways.flatMap(\.lanes)
         for lane in lanes { dispatcher.add(lane.gateway, for: lane.id) }
         await outbox.listen { Task { @EventLoop in dispatcher.arrivalsNotified() } }

@@ -1,4 +1,5 @@
 import Clocks
+import JSONCoding
 import Relay
 import Testing
 
@@ -69,5 +70,27 @@ import Testing
         for number in 0..<500 { rings.refuse("word \(number)", at: "gorush", at: 0) }
         #expect(rings.refused.count == 64)
         #expect(rings.all.isEmpty)
+    }
+
+    @Test func theListIsTheSameAfterARestartInPlace() throws {
+        var rings = Rings()
+        rings.watch([Digest(high: 2, low: 2)])
+        rings.add(ring(1, of: 2))
+        for number in 2...Rings.most + 9 { rings.add(ring(number, of: .max, .kept)) }
+        rings.refuse("UnknownApp", at: "peer", at: UnixTime(milliseconds: 7))
+        var after = try #require(Rings(rings.note))
+        #expect(after.all == rings.all && after.refused == rings.refused)
+        after.watch([Digest(high: 2, low: 2)])
+        #expect(after.last(of: Digest(high: 2, low: 2)) == rings.last(of: Digest(high: 2, low: 2)))
+    }
+
+    /// Whoever starts a node may hand it anything.
+    @Test(arguments: [
+        "{}", "[]", #"{"rings":[],"last":[],"refused":1}"#, #"{"rings":[{}],"last":[],"refused":[]}"#,
+        #"{"rings":[],"last":[{"at":1}],"refused":[]}"#,
+        #"{"rings":[],"last":[],"refused":[{"door":"a","reason":"b","count":-1,"at":0}]}"#,
+    ])
+    func whatIsNoListIsNotTaken(text: String) throws {
+        #expect(Rings(try JSON(Array(text.utf8))) == nil)
     }
 }

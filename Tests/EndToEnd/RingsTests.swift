@@ -71,6 +71,12 @@ import Wire
         #expect(shown.contains("apps and defaults"))
         for secret in [mine.deviceToken, other.deviceToken, mine.key] { #expect(!shown.contains(secret)) }
 
+        // A restart in place is not noticed in the list.
+        #expect(try await onionbell(stage, "restart").status == 0)
+        #expect(try await rings(stage) == answer)
+        #expect(try await send(stage, to: mine, 4).status == .delivered)
+        #expect(try await rings(stage)["rings"]?.array?.map { $0["name"]?.string } == ["anna", nil, "anna"])
+
         // A list in memory says nothing of the process before.
         try stage.signal(SIGKILL)
         await stage.node.wait { $0.exit != nil }

@@ -263,7 +263,7 @@ export default {
     rings_none: "Seit dem Start des Knotens hat kein Telefon geklingelt.",
     rings_more: "{count} frühere",
     rings_refused: "Nicht angenommen",
-    rings_note: "Nur im Speicher, ohne Kennungen und Texte. Nach einem Neustart beginnt die Liste von vorn.",
+    rings_note: "Nur im Speicher, ohne Kennungen und Texte. Startet der Knoten neu, ohne zu verschwinden, bleibt die Liste; nach jedem anderen Start beginnt sie von vorn.",
     ring_device: "Gerät {device}",
     ring_delivered: "zugestellt nach {span}",
     ring_kept: "im Postfach, noch nicht abgeholt",

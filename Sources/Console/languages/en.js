@@ -263,7 +263,7 @@ export default {
     rings_none: "No phone was rung since the node started.",
     rings_more: "{count} earlier ones",
     rings_refused: "Not taken",
-    rings_note: "In memory only, without tokens and texts. After a restart the list begins anew.",
+    rings_note: "In memory only, without tokens and texts. A restart in place keeps the list; after any other start it begins anew.",
     ring_device: "device {device}",
     ring_delivered: "delivered after {span}",
     ring_kept: "in the mailbox, not fetched yet",

@@ -263,7 +263,7 @@ export default {
     rings_none: "Ningún teléfono ha sonado desde el inicio del nodo.",
     rings_more: "{count} anteriores",
     rings_refused: "No aceptados",
-    rings_note: "Solo en memoria, sin claves ni textos. Tras un reinicio la lista empieza de nuevo.",
+    rings_note: "Solo en memoria, sin claves ni textos. Un reinicio en el sitio conserva la lista; tras cualquier otro arranque empieza de nuevo.",
     ring_device: "dispositivo {device}",
     ring_delivered: "entregado tras {span}",
     ring_kept: "en el buzón, aún sin recoger",

@@ -263,7 +263,7 @@ export default {
     rings_none: "Aucun téléphone n’a sonné depuis le démarrage du nœud.",
     rings_more: "{count} plus anciennes",
     rings_refused: "Non acceptées",
-    rings_note: "En mémoire seulement, sans jetons ni textes. Après un redémarrage, la liste recommence.",
+    rings_note: "En mémoire seulement, sans jetons ni textes. Un redémarrage sur place garde la liste ; après tout autre démarrage elle recommence.",
     ring_device: "appareil {device}",
     ring_delivered: "livrée après {span}",
     ring_kept: "dans la boîte, pas encore relevée",

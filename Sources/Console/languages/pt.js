@@ -263,7 +263,7 @@ export default {
     rings_none: "Nenhum telefone tocou desde o início do nó.",
     rings_more: "{count} anteriores",
     rings_refused: "Não aceitos",
-    rings_note: "Só na memória, sem chaves nem textos. Depois de reiniciar, a lista recomeça.",
+    rings_note: "Só na memória, sem chaves nem textos. Um reinício no lugar mantém a lista; depois de qualquer outro arranque recomeça.",
     ring_device: "dispositivo {device}",
     ring_delivered: "entregue após {span}",
     ring_kept: "na caixa, ainda não buscado",

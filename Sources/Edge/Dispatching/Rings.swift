@@ -3,7 +3,8 @@ import Encodings
 import Reactor
 import Relay
 
-/// The last rings: what became of each, for the eyes of the node's owner. In memory only, and without tokens and texts.
+/// The last rings: what became of each, for the eyes of the node's owner. In memory only, and without tokens and texts;
+/// a restart in place hands it on.
 ///
 /// One device can fill the list, as far as ``Relay/Admission`` lets it. Then the others are known by the last ring of each
 /// phone of the book, which no other takes away; and a flood that is refused has a table of its own.
@@ -34,22 +35,22 @@ package struct Rings: Sendable {
     package struct Refused: Equatable, Sendable {
         package let door: String
         package let reason: String
-        package fileprivate(set) var count: Int
+        package internal(set) var count: Int
         /// The time of the last one.
-        package fileprivate(set) var at: UnixTime
+        package internal(set) var at: UnixTime
     }
 
     package static let most = 200
-    private static let mostRefused = 64
+    static let mostRefused = 64
 
     /// A ring that goes round: the oldest is at ``next`` once it is full.
     private var kept: [Ring] = []
     private var next = 0
     /// The last refusal first.
-    package private(set) var refused: [Refused] = []
+    package internal(set) var refused: [Refused] = []
     private var watched: Set<Digest> = []
     /// The last ring of each device that is watched.
-    private var last: [Digest: Ring] = [:]
+    var last: [Digest: Ring] = [:]
 
     package init() {}
 

@@ -12,7 +12,8 @@ extension NodeCalls {
             CallText(
                 "GET rings", "listRings",
                 "What became of the last \(Rings.most) rings, without tokens and texts.",
-                more: "They are in memory only: after a restart the list begins anew.",
+                more:
+                    "They are in memory only. A restart in place keeps them; after any other start the list begins anew.",
                 answer: .json(
                     "The last first.",
                     [

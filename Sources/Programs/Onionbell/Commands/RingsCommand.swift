@@ -13,7 +13,7 @@ struct RingsCommand: AsyncParsableCommand {
             phone of the book has its name, any other a short keyed digest. Tokens and texts are never shown. Below \
             stands what was not taken, by endpoint and reason code, and what helps.
 
-            The list is in the node's memory: after a restart it begins anew.
+            The list is in the node's memory. A restart in place keeps it; after any other start it begins anew.
 
             With --json an object: rings and last with at, phone, name, device, app, host, endpoint, outcome, reason, help, \
             milliseconds; refused with at, endpoint, reason, help, count. outcome is delivered, kept (in the mailbox, and \
