@@ -5,6 +5,9 @@ import Relay
 ///
 /// Each gateway knows its service's own words. What stands between knows nothing of notifications and devices, so
 /// its answers end neither: ``Verdict/between(_:)`` tries again, by the rule of the host.
+///
+/// A member of JSON is no signature: any program's errors have a `code`, an `error`, a `message` or a `reason`. A service's
+/// own answer has all that its page says an error has, with values that only this service writes.
 enum AnswerAuthor: Equatable, Sendable {
     /// The service: the body has the form that only its answers have.
     case service

@@ -67,6 +67,8 @@ struct GatewayAnswer: Equatable, Sendable {
     var timeKept: Int64?
     /// `X-WNS-Status`: what a push server of Microsoft's does with the notification.
     var windowsStatus: String?
+    /// Whether the answer bears `apns-id`, as each of Apple's does.
+    var hasAppleID = false
     /// `Content-Type`, as it came; `nil` with a status of 2xx, where nobody asks for it.
     var contentType: String?
     /// `WWW-Authenticate`, as it came; `nil` with a status of 2xx.

@@ -55,19 +55,23 @@ private func answer(_ status: Int, _ body: String = "", after: Duration? = nil) 
         #expect(NtfyService().payloadLimit == 4096)
     }
 
+    /// Makes an error as ntfy's server writes it.
+    private func own(_ code: Int) -> String { #"{"code":\#(code),"http":\#(code / 100),"error":"e"}"# }
+
     @Test func answersMeanWhatNtfyMeansByThem() {
         #expect(answer(200, #"{"id":"abc","event":"message"}"#).outcome == .accepted)
-        #expect(answer(200, "<html>") == .deferred("WebPage", .host))
+        for body in ["<html>", #"{"id":"abc"}"#, #"{"event":"message"}"#, #"{"id":"abc","event":"open"}"#] {
+            #expect(answer(200, body) == .deferred("WebPage", .host))
+        }
         for status in [301, 302, 307, 308, 401, 403, 404, 405] {
             #expect(answer(status) == .blocked("HTTP\(status)"))
         }
-        #expect(answer(400, #"{"code":40009}"#) == .refused("HTTP400", .ownFault))
-        #expect(answer(413, #"{"code":41301}"#) == .refused("HTTP413", .ownFault))
-        #expect(answer(429, #"{"code":42901}"#) == .deferred("Ntfy42901", .host, after: .seconds(10)))
-        #expect(answer(429, #"{"code":42908}"#) == .deferred("Ntfy42908", .host, after: .seconds(3600)))
-        #expect(answer(429, #"{"code":43000}"#) == .deferred("HTTP429", .host, after: .seconds(10)))
+        #expect(answer(400, own(40009)) == .refused("HTTP400", .ownFault))
+        #expect(answer(413, own(41301)) == .refused("HTTP413", .ownFault))
+        #expect(answer(429, own(42901)) == .deferred("Ntfy42901", .host, after: .seconds(10)))
+        #expect(answer(429, own(42908)) == .deferred("Ntfy42908", .host, after: .seconds(3600)))
         #expect(answer(429, after: .seconds(7)) == .deferred("HTTP429", .host, after: .seconds(7)))
-        #expect(answer(507, #"{"code":50701}"#) == .deferred("HTTP507", .device))
+        #expect(answer(507, own(50701)) == .deferred("HTTP507", .device))
         #expect(answer(502) == .deferred("HTTP502", .host, after: .seconds(10)))
     }
 
@@ -169,6 +173,11 @@ private func answer(_ status: Int, _ body: String = "", after: Duration? = nil) 
         #expect(NtfyApp.advice(for: NtfyProbe.mayNotRead)?.contains("not known whether") == true)
         server.answers = [HTTPResponse(status: 200, text: "<html>")]
         #expect(try await NtfyProbe.run(right) == .unclear(reason: "WebPage"))
+        // Any program's errors may have a code.
+        server.answers = [404, 403].map { HTTPResponse(status: $0, text: #"{"code":\#($0)}"#) }
+        for status in [404, 403] {
+            #expect(try await NtfyProbe.run(right) == .refused(reason: "HTTP\(status)"))
+        }
         #expect(server.book == [])
         server.close()
         let gone = try await NtfyProbe.run(right)
@@ -197,7 +206,7 @@ private func answer(_ status: Int, _ body: String = "", after: Duration? = nil) 
         let gateway = try gateway(server, token: "tk_right")
         let lone = Outcome.deferred(
             Deferral(reason: "HTTP403", scope: .device, retryAfter: LoneRefusals.pause))
-        let refusal = HTTPResponse(status: 403, text: #"{"code":40301,"http":403}"#)
+        let refusal = HTTPResponse(status: 403, text: #"{"code":40301,"http":403,"error":"forbidden"}"#)
         for _ in 0..<3 {
             server.answers = [refusal]
             #expect(await gateway.deliver(many(1)[0]) == lone)
@@ -237,7 +246,9 @@ private func answer(_ status: Int, _ body: String = "", after: Duration? = nil) 
         server.accessToken = "tk_right"
         let gateway = try gateway(server, token: "tk_right")
         #expect(await gateway.deliver(many(1)[0]) == .accepted)
-        server.answers = [HTTPResponse(status: status, text: #"{"code":\#(code),"http":\#(status)}"#)]
+        server.answers = [
+            HTTPResponse(status: status, text: #"{"code":\#(code),"http":\#(status),"error":"x"}"#)
+        ]
         let outcome = await withCheckedContinuation { continuation in
             gateway.send(many(2)[1]) { continuation.resume(returning: $0) }
             do {
@@ -248,7 +259,7 @@ private func answer(_ status: Int, _ body: String = "", after: Duration? = nil) 
             outcome == .deferred(Deferral(reason: "HTTP\(status)", scope: .device, isUnharmed: true)))
         #expect(gateway.fault == nil)
         // Nor does it count as a first refusal of the present one.
-        server.answers = [HTTPResponse(status: 403, text: #"{"code":40301,"http":403}"#)]
+        server.answers = [HTTPResponse(status: 403, text: #"{"code":40301,"http":403,"error":"forbidden"}"#)]
         #expect(
             await gateway.deliver(many(3)[2])
                 == .deferred(Deferral(reason: "HTTP403", scope: .device, retryAfter: LoneRefusals.pause)))

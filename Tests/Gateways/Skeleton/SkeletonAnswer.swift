@@ -21,15 +21,18 @@ import Relay
 /// ``AnswerAuthor`` tells them apart.
 enum SkeletonAnswer {
     private static let pause: Duration = .seconds(10)
+    /// The service's own words, all that its page has.
+    private static let words = ["NoSuchDevice", "WrongProject", "TooLarge", "BadMessage"]
 
     static func verdict(_ answer: GatewayAnswer) -> Verdict {
         // Anything but a short plain word could be a device token, and goes nowhere.
         let document = try? JSON(answer.body)
-        // What it takes it answers with an object, and what it does not with an error.
-        let isSigned =
-            (200..<300).contains(answer.status) ? document?.object != nil : document?["error"] != nil
-        guard AnswerAuthor(of: answer, isSigned: isSigned) != .between else { return .between(answer) }
         let reason = GatewayAnswer.word(document?["error"]?.string)
+        // What its page says an answer has, no less: many programs write an `error` and a `code`.
+        let isSigned =
+            (200..<300).contains(answer.status)
+            ? document?["push"]?.string != nil : reason.map { words.contains($0) } ?? false
+        guard AnswerAuthor(of: answer, isSigned: isSigned) != .between else { return .between(answer) }
         switch answer.status {
         case 200..<300: return Verdict(outcome: .accepted)
         case 401, 403: return .blocked(reason ?? answer.statusWord)

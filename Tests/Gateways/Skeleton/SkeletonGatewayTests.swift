@@ -39,7 +39,8 @@ import Testing
         #expect(verdict(404, "<html>") == .deferred("WebPage", .host))
         #expect(verdict(302) == .deferred("HTTP302", .host))
         #expect(verdict(429) == .throttled("HTTP429", after: .seconds(10)))
-        #expect(verdict(400, #"{"error":"no plain word"}"#) == .refused("HTTP400", .ownFault))
+        #expect(verdict(400, #"{"error":"no plain word"}"#) == .deferred("WebPage", .host))
+        #expect(verdict(400, #"{"error":"BadMessage"}"#) == .refused("BadMessage", .ownFault))
         #expect(verdict(503) == .deferred("HTTP503", .host, after: .seconds(10)))
     }
 
@@ -62,7 +63,7 @@ import Testing
             return .answer(
                 HTTPResponse(
                     status: isKnown ? 200 : 404,
-                    body: Array((isKnown ? "{}" : #"{"error":"NoSuchDevice"}"#).utf8)))
+                    body: Array((isKnown ? #"{"push":"1"}"# : #"{"error":"NoSuchDevice"}"#).utf8)))
         }
         defer { site.close() }
         let app = SkeletonApp(

@@ -63,17 +63,20 @@ import Vectors
     @Test func aTopicThatNobodyMayWriteToIsNoMatterOfTheKey() {
         let body = #"{"code":40301,"http":403,"error":"forbidden"}"#
         #expect(verdict(403, body) == .blocked("TopicForbidden"))
-        #expect(verdict(401, #"{"code":40101,"http":401}"#) == .blocked("TopicForbidden"))
-        #expect(verdict(403, #"{"code":40101}"#).consequence == .renewCredential)
+        #expect(
+            verdict(401, #"{"code":40101,"http":401,"error":"unauthorized"}"#) == .blocked("TopicForbidden"))
+        // Another status than its code says: no ntfy server's.
+        #expect(
+            verdict(403, #"{"code":40101,"http":401,"error":"x"}"#) == .deferred("WebPage", .host))
         // Mozilla's code is the status itself.
-        #expect(verdict(401, #"{"code":401,"errno":109}"#).consequence == .renewCredential)
+        #expect(verdict(401, mozilla(401, 109)).consequence == .renewCredential)
     }
 
     /// Key, contact or clock: another token may help, else the operator.
     @Test func otherRefusalsOfTheTokenAreTheLanes() {
         for (status, body, word) in [
             (403, #"{"reason":"BadJwtToken"}"#, "BadJwtToken"), (401, "", "HTTP401"),
-            (401, #"{"code":401,"errno":109,"message":"Invalid VAPID audience"}"#, "Errno109"),
+            (401, mozilla(401, 109, "Invalid VAPID audience"), "Errno109"),
             (403, "invalid JWT provided\n", "HTTP403"), (403, "", "HTTP403"),
         ] {
             #expect(
@@ -89,17 +92,24 @@ import Vectors
 
     /// Whoever has a server may write into its answers what he likes.
     @Test func noTextOfAServerGoesFurther() {
-        #expect(verdict(400, #"{"reason":"wp1_some_secret"}"#) == .refused("HTTP400", .ownFault))
-        #expect(verdict(400, #"{"errno":9999999999}"#) == .refused("HTTP400", .ownFault))
-        #expect(verdict(404, #"{"errno":102}"#).outcome == .tokenDead(reason: "Errno102", since: nil))
-        #expect(verdict(413, #"{"errno":104}"#) == .refused("Errno104"))
+        var given = GatewayAnswer(status: 400, body: Array(#"{"reason":"wp1_some_secret"}"#.utf8))
+        given.hasAppleID = true
+        #expect(WebPushAnswer.verdict(given) == .refused("HTTP400", .ownFault))
+        #expect(verdict(400, mozilla(400, 9_999_999_999)) == .deferred("WebPage", .host))
+        #expect(verdict(404, mozilla(404, 102)).outcome == .tokenDead(reason: "Errno102", since: nil))
+        #expect(verdict(413, mozilla(413, 104)) == .refused("Errno104"))
+    }
+
+    /// Makes an error as Mozilla's service writes it.
+    private func mozilla(_ status: Int, _ number: Int, _ message: String = "m") -> String {
+        #"{"code":\#(status),"errno":\#(number),"error":"e","message":"\#(message)","more_info":"i"}"#
     }
 
     @Test func anOverloadedServiceIsSpared() {
         #expect(
-            verdict(503, #"{"errno":201}"#, after: .seconds(120))
+            verdict(503, mozilla(503, 201), after: .seconds(120))
                 == .deferred("Errno201", .host, after: .seconds(120)))
-        #expect(verdict(502, #"{"errno":902}"#) == .deferred("Errno902", .device))
+        #expect(verdict(502, mozilla(502, 902)) == .deferred("Errno902", .device))
         #expect(verdict(429, after: .seconds(5)) == .throttled("HTTP429", after: .seconds(5)))
     }
 }

@@ -15,14 +15,19 @@ enum APNsAnswer {
     ) -> Verdict {
         if answer.status == 200, answer.body.isEmpty { return Verdict(outcome: .accepted) }
         let body = try? JSON(answer.body)
-        guard AnswerAuthor(of: answer, isSigned: body?["reason"] != nil) != .between else {
-            return .between(answer)
-        }
-        guard let reason = GatewayAnswer.word(body?["reason"]?.string) else { return byStatus(answer) }
+        let reason = GatewayAnswer.word(body?["reason"]?.string)
+        let since = body?["timestamp"]?.integer.map { UnixTime(milliseconds: $0) }
+        let known = reason.flatMap { verdict(answer, reason: $0, since: since, isProven: isProven) }
+        let isSigned = answer.hasAppleID ? reason != nil : known != nil && hasApplesForm(body)
+        guard AnswerAuthor(of: answer, isSigned: isSigned) != .between else { return .between(answer) }
+        guard let reason else { return byStatus(answer) }
         if topicFaults.contains(reason), hasOwnTopic() { return .refused(reason) }
-        return verdict(
-            answer, reason: reason, since: body?["timestamp"]?.integer.map { UnixTime(milliseconds: $0) },
-            isProven: isProven)
+        return known ?? unknown(answer, reason: reason, since: since)
+    }
+
+    /// Whether a body has no more than Apple's: `reason`, and `timestamp` where the device is dead.
+    static func hasApplesForm(_ body: JSON?) -> Bool {
+        body?.object?.keys.allSatisfy { ["reason", "timestamp"].contains($0) } ?? false
     }
 
     private static let topicFaults = ["TopicDisallowed", "BadTopic", "MissingTopic"]
@@ -36,10 +41,10 @@ enum APNsAnswer {
         }
     }
 
-    /// Returns the meaning of a word that came as an answer's `reason`.
+    /// Returns the meaning of a word that came as an answer's `reason`; `nil` for one that Apple's page doesn't have.
     private static func verdict(
         _ answer: GatewayAnswer, reason: String, since: UnixTime?, isProven: Bool
-    ) -> Verdict {
+    ) -> Verdict? {
         switch reason {
         // The environment may be the wrong one, so the token isn't called dead.
         case "BadDeviceToken", "DeviceTokenNotForTopic": return .refused(reason, kind: kind(of: reason))
@@ -62,12 +67,12 @@ enum APNsAnswer {
         case "TooManyProviderTokenUpdates":
             return .deferred(reason, .host, after: answer.retryAfter, witnesses: 1, .keepCredential)
         case "InternalServerError", "ServiceUnavailable": return unavailable(answer, reason)
-        case _: return unknown(answer, reason: reason, since: since)
+        case _: return nil
         }
     }
 
-    /// Returns the verdict on a word that Apple's page doesn't have (yet): the status says what kind of
-    /// answer it is.
+    /// Returns the verdict on a word that Apple's page doesn't have (yet), in an answer that is Apple's by its `apns-id`: the
+    /// status says what kind of answer it is.
     private static func unknown(_ answer: GatewayAnswer, reason: String, since: UnixTime?) -> Verdict {
         switch answer.status {
         case 401, 403: .blocked(reason)
@@ -79,7 +84,7 @@ enum APNsAnswer {
         }
     }
 
-    /// Returns the verdict on an answer without a word: not Apple but something between us may have answered,
+    /// Returns the verdict on an answer without a body: not Apple but something between us may have answered,
     /// so nothing is given up for it.
     private static func byStatus(_ answer: GatewayAnswer) -> Verdict {
         switch answer.status {
@@ -105,7 +110,7 @@ enum APNsAnswer {
     /// there.
     static func isBlocking(goAwayReason reason: String) -> Bool {
         let answer = GatewayAnswer(status: 400, body: [])
-        if case .blocked = verdict(answer, reason: reason, since: nil, isProven: false).outcome {
+        if case .blocked? = verdict(answer, reason: reason, since: nil, isProven: false)?.outcome {
             return true
         }
         return false

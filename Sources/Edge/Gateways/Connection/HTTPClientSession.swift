@@ -177,6 +177,7 @@ extension GatewayAnswer {
                 ? response.body : Array(response.body.prefix(GatewayAnswer.bodyLimit)),
             date: response.headers["date"], timeKept: GatewayAnswer.seconds(response.headers["ttl"]),
             windowsStatus: response.headers["x-wns-status"] ?? response.headers["x-wns-notificationstatus"],
+            hasAppleID: response.headers["apns-id"] != nil,
             contentType: isGood ? nil : response.headers["content-type"],
             challenge: isGood ? nil : response.headers["www-authenticate"])
     }
@@ -189,6 +190,7 @@ extension GatewayAnswer {
             body: response.body, date: response.fields["date"],
             timeKept: GatewayAnswer.seconds(response.fields["ttl"]),
             windowsStatus: response.fields["x-wns-status"] ?? response.fields["x-wns-notificationstatus"],
+            hasAppleID: response.fields["apns-id"] != nil,
             contentType: isGood ? nil : response.fields["content-type"],
             challenge: isGood ? nil : response.fields["www-authenticate"])
     }
@@ -196,8 +198,8 @@ extension GatewayAnswer {
     /// The fields of an answer that are read. Microsoft gives the last two the same meaning ("Push notification service
     /// request and response headers").
     static let fields = [
-        "retry-after", "date", "ttl", "content-type", "www-authenticate", "x-wns-status",
-        "x-wns-notificationstatus",
+        "retry-after", "date", "ttl", "content-type", "www-authenticate", "apns-id",
+        "x-wns-status", "x-wns-notificationstatus",
     ]
 
     private static func seconds(_ text: String?) -> Int64? {

@@ -11,11 +11,15 @@ enum FCMAnswer {
     static func verdict(_ answer: GatewayAnswer) -> Verdict {
         let document = try? JSON(answer.body)
         if answer.status == 200 {
-            return document?["name"] == nil ? .between(answer) : Verdict(outcome: .accepted)
+            let isGoogles = document?["name"]?.string.map(isMessage) ?? false
+            return isGoogles ? Verdict(outcome: .accepted) : .between(answer)
         }
         let error = document?["error"]
-        guard AnswerAuthor(of: answer, isSigned: error != nil) != .between else { return .between(answer) }
         let details = error?["details"]?.array ?? []
+        let isSigned =
+            hasGooglesForm(error, answer)
+            || details.contains { $0["@type"]?.string?.hasPrefix(typePrefix) == true }
+        guard AnswerAuthor(of: answer, isSigned: isSigned) != .between else { return .between(answer) }
         let code = details.first { type(of: $0, is: "google.firebase.fcm.v1.FcmError") }?["errorCode"]?.string
         let text = GatewayAnswer.detail(error?["message"]?.string)
         if let code = GatewayAnswer.word(code),
@@ -26,6 +30,22 @@ enum FCMAnswer {
         return byStatus(
             answer, word: GatewayAnswer.word(error?["status"]?.string), details: details, text: text)
     }
+
+    /// Whether a name is a message's: `projects/PROJECT/messages/ID`.
+    private static func isMessage(_ name: String) -> Bool {
+        name.hasPrefix("projects/") && name.mentions("/messages/")
+    }
+
+    /// Whether an error has what those of all of Google's interfaces have (`google/rpc/status.proto`, "JSON encoding"): the
+    /// HTTP status, a message, and the name of a code in capitals.
+    private static func hasGooglesForm(_ error: JSON?, _ answer: GatewayAnswer) -> Bool {
+        guard error?["code"]?.integer == Int64(answer.status), error?["message"]?.string != nil,
+            let name = error?["status"]?.string
+        else { return false }
+        return !name.isEmpty && name.utf8.allSatisfy { (65...90).contains($0) || $0 == UInt8(ascii: "_") }
+    }
+
+    private static let typePrefix = "type.googleapis.com/"
 
     /// Returns the verdict by FCM's own code, which decides wherever it is given; `nil` for one that says
     /// nothing.
@@ -102,6 +122,6 @@ enum FCMAnswer {
     }
 
     private static func type(of detail: JSON, is name: String) -> Bool {
-        detail["@type"]?.string == "type.googleapis.com/\(name)"
+        detail["@type"]?.string == typePrefix + name
     }
 }

@@ -2,8 +2,8 @@ import Encodings
 import JSONCoding
 import Relay
 
-/// Reads the answers of an ntfy server (`server/errors.go`): JSON with a `code` of five digits, the first three of which
-/// are the status.
+/// Reads the answers of an ntfy server. An error is JSON with `http`, the status, with `code`, which has two digits more,
+/// and with `error`, a text (`server/errors.go`); what was taken comes back as the message's event.
 enum NtfyAnswer {
     /// The pause after too many requests: a visitor has 60, then one each five seconds.
     private static let pause: Duration = .seconds(10)
@@ -12,14 +12,25 @@ enum NtfyAnswer {
     private static let dayIsOver: Int64 = 42908
     private static let limits: ClosedRange<Int64> = 42900...42999
 
+    /// Returns the code of an ntfy server's own error; `nil` for any other answer.
+    static func errorCode(_ document: JSON?, of answer: GatewayAnswer) -> Int64? {
+        let status = Int64(answer.status)
+        guard let code = document?["code"]?.integer, code / 100 == status,
+            document?["http"]?.integer == status, document?["error"]?.string != nil
+        else { return nil }
+        return code
+    }
+
     static func verdict(_ answer: GatewayAnswer) -> Verdict {
         let document = try? JSON(answer.body)
         let reason = answer.statusWord
-        let isSigned = ["code", "id"].contains { document?[$0] != nil }
+        let code = errorCode(document, of: answer)
+        let isSigned = code != nil
         let author = AnswerAuthor(of: answer, isSigned: isSigned)
         switch answer.status {
         case 200..<300:
-            return document?["id"]?.string == nil ? .between(answer) : Verdict(outcome: .accepted)
+            let isMessage = document?["event"]?.string == "message" && document?["id"]?.string != nil
+            return isMessage ? Verdict(outcome: .accepted) : .between(answer)
         // A redirect is never followed: the operator has to name its end.
         case 300..<400: return .blocked(reason)
         // The server wants a token, or another one; or it is no ntfy server.
@@ -27,7 +38,6 @@ enum NtfyAnswer {
             return isSigned || answer.body.isEmpty ? .blocked(reason) : .between(answer)
         case 400..<500 where author == .between: return .between(answer)
         case 429:
-            let code = document?["code"]?.integer
             // Which of its limits it is says only the code.
             let word = code.flatMap { limits.contains($0) ? "Ntfy\($0)" : nil } ?? reason
             return .deferred(

@@ -209,13 +209,14 @@ enum NtfyProbe {
         {
         case .failure(let failure): return .init(failure)
         case .success(let answer):
+            let document = try? JSON(answer.body)
+            let isNtfys = NtfyAnswer.errorCode(document, of: answer) != nil
             switch answer.status {
-            case 200 where (try? JSON(answer.body))?["success"]?.bool == true: return .taken("success")
+            case 200 where document?["success"]?.bool == true: return .taken("success")
             case 200..<300: return .unclear(reason: OwnReason.webPage.code)
             // A server without accounts does not know the question.
-            case 404 where (try? JSON(answer.body))?["code"]?.integer != nil: return .taken(answer.statusWord)
-            case 403 where (try? JSON(answer.body))?["code"]?.integer != nil:
-                return .unclear(reason: mayNotRead)
+            case 404 where isNtfys: return .taken(answer.statusWord)
+            case 403 where isNtfys: return .unclear(reason: mayNotRead)
             case 300..<400, 401, 403, 404, 405: return .refused(reason: answer.statusWord)
             case _: return .unclear(reason: answer.statusWord)
             }

@@ -59,18 +59,19 @@ enum RelayAnswer: Equatable {
         case 400:
             // An Onionbell says why, Bisq's relay doesn't.
             if let word = GatewayAnswer.word(ofText: answer.body) { return ownWord(word) }
-            let author = AnswerAuthor(of: answer, isSigned: isOfBisqs(try? JSON(answer.body)))
+            let author = AnswerAuthor(of: answer, isSigned: isOfBisqs(try? JSON(answer.body), answer))
             return author == .between ? between(answer) : .doubtful(reason: answer.statusWord)
         case _:
             let word = GatewayAnswer.word(ofText: answer.body)
             let isOwn = Reason.own.contains { $0.code == word }
-            return byStatus(answer, isSigned: isOwn || isOfBisqs(try? JSON(answer.body)))
+            return byStatus(answer, isSigned: isOwn || isOfBisqs(try? JSON(answer.body), answer))
         }
     }
 
-    /// Whether an answer of an error is as the framework of Bisq's relay writes it.
-    private static func isOfBisqs(_ json: JSON?) -> Bool {
-        json?["timestamp"] != nil && json?["status"] != nil
+    /// Whether an answer of an error is as the framework of Bisq's relay writes it (Spring Boot, `DefaultErrorAttributes`).
+    private static func isOfBisqs(_ json: JSON?, _ answer: GatewayAnswer) -> Bool {
+        json?["status"]?.integer == Int64(answer.status)
+            && ["timestamp", "error", "path"].allSatisfy { json?[$0]?.string != nil }
     }
 
     /// Returns the meaning of an answer that something between the node and the relay has given: the relay got nothing.
@@ -105,11 +106,11 @@ enum RelayAnswer: Equatable {
         case 400 where json?["wasAccepted"]?.bool == false:
             return refusal(answer, json, code: code ?? answer.statusWord)
         case 400:
-            let author = AnswerAuthor(of: answer, isSigned: isOfBisqs(json))
+            let author = AnswerAuthor(of: answer, isSigned: isOfBisqs(json, answer))
             return author == .between ? between(answer) : .doubtful(reason: answer.statusWord)
         case _:
             return byStatus(
-                answer, code: code, isSigned: json?["wasAccepted"]?.bool != nil || isOfBisqs(json))
+                answer, code: code, isSigned: json?["wasAccepted"]?.bool != nil || isOfBisqs(json, answer))
         }
     }
 

@@ -6,8 +6,8 @@ import Relay
 ///
 /// A server may be a stranger's: nothing of its text goes to senders or into the log, only words that stand here.
 ///
-/// A subscription is dead when its service says so: by a word of its own, by 404 without a body, or by 410 without a page.
-/// A proxy that has lost its server says 404 with a page or a text, and hardly ever 410.
+/// A subscription is dead when its service says so: by an answer in its own form, or by 404 or 410 without a body. A proxy
+/// that has lost its server, and a program in the server's place, say more than that.
 enum WebPushAnswer {
     /// The subscription was made for another node's key.
     static let otherKey = "OtherVapidKey"
@@ -23,13 +23,13 @@ enum WebPushAnswer {
             // Services answer what they take with any text, or none.
             return answer.isPage ? .between(answer) : taken(answer)
         }
-        let isGone = answer.status == 410 && !answer.isPage
-        guard author != .between || isGone else { return .between(answer) }
+        guard author != .between else { return .between(answer) }
         let reason = words.word ?? answer.statusWord
         if words.word == otherKey { return Verdict(outcome: .tokenDead(reason: otherKey, since: nil)) }
         switch answer.status {
         case 404, 410: return Verdict(outcome: .tokenDead(reason: reason, since: nil))
-        case 401 where isOfTopic(answer), 403 where isOfTopic(answer): return .blocked(topicForbidden)
+        // An ntfy server's own users and topics.
+        case 401 where words.areNtfys, 403 where words.areNtfys: return .blocked(topicForbidden)
         // Key, contact or clock; or the token has just come to its end.
         case 401, 403: return .deferred(reason, .device, isUnharmed: true, .renewCredential)
         case 413: return .refused(reason)
@@ -52,49 +52,47 @@ enum WebPushAnswer {
         }
     }
 
-    /// Whether the answer has a code of ntfy's about its own users and topics: the first three digits are the status
-    /// (`server/errors.go`).
-    private static func isOfTopic(_ answer: GatewayAnswer) -> Bool {
-        (try? JSON(answer.body))?["code"]?.integer.map { $0 / 100 == Int64(answer.status) } ?? false
-    }
-
     /// The words of a service's own in an answer.
     private struct Words {
         /// Our word for what the body says; `nil` for what nobody knows.
         var word: String?
         /// Whether only a push service writes so.
         var areTheServices = false
+        /// Whether an ntfy server writes so.
+        var areNtfys = false
 
         init(_ answer: GatewayAnswer) {
             if let document = try? JSON(answer.body) {
                 if let reason = document["reason"]?.string {
-                    (word, areTheServices) = (apple(reason), true)
-                } else if let number = document["errno"]?.integer {
-                    // Mozilla's numbers say what the status leaves open.
-                    let isOtherKey =
-                        number == 109
-                        && document["message"]?.string?.hasSameBytes(as: mozillasOtherKey) == true
-                    if (100...999).contains(number) { word = isOtherKey ? otherKey : "Errno\(number)" }
-                    areTheServices = true
+                    word = apple(reason)
+                    areTheServices =
+                        answer.hasAppleID || word != nil && APNsAnswer.hasApplesForm(document)
+                } else if document["errno"] != nil {
+                    areTheServices = isMozillas(document, answer)
+                    if areTheServices { word = mozilla(document) }
                 } else {
-                    // Of ntfy's five digits; a status is what others have there.
-                    areTheServices = document["code"]?.integer.map { (10_000...99_999).contains($0) } ?? false
+                    areNtfys = NtfyAnswer.errorCode(document, of: answer) != nil
+                    areTheServices = areNtfys
                 }
             } else {
                 let text = String(decoding: answer.body.prefix(1024), as: UTF8.self)
                 word = text.mentions(googlesOtherKey) ? otherKey : nil
+                let isDead = [404, 410].contains(answer.status)
                 areTheServices =
                     answer.isPage
                     ? googlesTitles.contains { text.mentions($0) }
-                    : googlesTerms.contains { text.mentions($0) }
+                    : text.mentions(googlesSubscription)
+                        || !isDead && googlesTerms.contains { text.mentions($0) }
             }
             if answer.windowsStatus != nil { areTheServices = true }
         }
     }
 
-    /// The terms of Web Push, at least one of which stands in each of Google's plain texts, and in no proxy's.
+    /// The term in each of Google's plain texts about a subscription that is over.
+    private static let googlesSubscription = "push subscription"
+    /// The terms of Web Push, at least one of which stands in each of Google's other plain texts.
     private static let googlesTerms = [
-        "push subscription", "VAPID ", "JWT ", "authorization header", "crypto-key", "ttl header", "topic",
+        "VAPID ", "JWT ", "authorization header", "crypto-key", "ttl header", "invalid topic",
     ]
     /// The titles of the pages that Google's service itself has written in place of a text.
     private static let googlesTitles = [
@@ -104,6 +102,26 @@ enum WebPushAnswer {
     private static let mozillasOtherKey = "VAPID public key mismatch"
     private static let googlesOtherKey =
         "do not correspond to the credentials used to create the subscription"
+
+    /// Whether an error has all that Mozilla's have (`autopush-rs`, `autoendpoint/src/error.rs`). Some have no number.
+    private static func isMozillas(_ error: JSON, _ answer: GatewayAnswer) -> Bool {
+        let isNumbered =
+            switch error["errno"] {
+            case .integer(let number)?: (100...999).contains(number)
+            case .null?: error["more_info"] != nil
+            case _: false
+            }
+        return isNumbered && error["code"]?.integer == Int64(answer.status)
+            && error["error"]?.string != nil && error["message"]?.string != nil
+    }
+
+    /// Returns the word for a number of Mozilla's, which says what the status leaves open.
+    private static func mozilla(_ error: JSON) -> String? {
+        guard let number = error["errno"]?.integer else { return nil }
+        let isOtherKey =
+            number == 109 && error["message"]?.string?.hasSameBytes(as: mozillasOtherKey) == true
+        return isOtherKey ? otherKey : "Errno\(number)"
+    }
 
     private static func apple(_ reason: String) -> String? {
         reason == "VapidPkHashMismatch" ? otherKey : appleReasons.first { $0.hasSameBytes(as: reason) }
