@@ -48,6 +48,117 @@ import Testing
         #expect(try run([program] + key).status == 0)
     }
 
+    /// Every option and argument by which a command is given a file, as the program itself lists them. A new one needs the words
+    /// here that come to its reading: it must not wait for a pipe either.
+    @Test func noFileThatACommandIsGivenIsWaitedFor() throws {
+        try FileManager.default.createDirectory(
+            atPath: directory + "/state", withIntermediateDirectories: true)
+        chmod(directory + "/state", 0o700)
+        try settings("")
+        let (pipe, plain) = (makePipe("pipe"), directory + "/plain")
+        let token = "android|Pixel|\(String(repeating: "k", count: 32))|\(String(repeating: "t", count: 40))"
+        try #"{"pairingToken":"\#(token)","url":"http://127.0.0.1:1/t","readers":{}}"#.write(
+            toFile: plain, atomically: false, encoding: .utf8)
+        let key = ["key", "import", "--config", configuration]
+        try String(repeating: "1", count: 64).write(
+            toFile: directory + "/key", atomically: false, encoding: .utf8)
+        let imported = try run([program] + key + [directory + "/key"])
+        let address = try #require(imported.output.split(separator: " ").last).filter { $0 != "\n" }
+        let distant = directory + "/distant"
+        try #"{"pairingToken":"\#(token)","url":"http://\#(address)/t","readers":{}}"#.write(
+            toFile: distant, atomically: false, encoding: .utf8)
+        // As a node that was killed leaves it: commands that speak to it come as far as the passphrase.
+        try "".write(toFile: directory + "/state/status", atomically: false, encoding: .utf8)
+        let iOS = ["init", "--force", "--ios-topic", "t"]
+        let words: [String: [String]] = [
+            "init --from": ["init", "--force", "--from", "bisq-relay", pipe],
+            "init --ios-key": iOS + [
+                "--ios-team-id", "ABCDE12345", "--ios-key-id", "ABCDE12345", "--ios-key", pipe,
+            ],
+            "init --ios-certificate": iOS + ["--ios-certificate", pipe],
+            "init --ios-certificate-password": iOS + [
+                "--ios-certificate", plain, "--ios-certificate-password", pipe,
+            ],
+            "init --android-account": ["init", "--force", "--android-account", pipe],
+            "backup --passphrase-file": ["backup", directory + "/new", "--passphrase-file", pipe],
+            "backup file": ["backup", pipe, "--passphrase-file", plain],
+            "restore --passphrase-file": ["restore", plain, "--passphrase-file", pipe],
+            "restore file": ["restore", pipe, "--passphrase-file", plain],
+            "key export file": ["key", "export", pipe], "key import file": ["key", "import", pipe],
+            "cluster export --passphrase-file": [
+                "cluster", "export", directory + "/new", "--passphrase-file", pipe,
+            ],
+            "cluster export file": ["cluster", "export", pipe, "--passphrase-file", plain],
+            "cluster import --passphrase-file": ["cluster", "import", plain, "--passphrase-file", pipe],
+            "cluster import file": ["cluster", "import", pipe, "--passphrase-file", plain],
+            "receive --mailbox": ["receive", "--mailbox", pipe, "--file", directory + "/book"],
+            "receive --file": ["receive", "--mailbox", plain, "--file", pipe],
+            "receive --passphrase-file": ["receive", "--mailbox", plain, "--passphrase-file", pipe],
+            "receive --torrc": [
+                "receive", "--once", "--mailbox", distant, "--file", directory + "/book2", "--tor", "tor",
+                "--torrc", pipe,
+            ],
+            "bisq-agent --mailbox": [
+                "bisq-agent", "--mailbox", pipe, "--on", "paused=/bin/true", "--file", directory + "/book",
+            ],
+            "bisq-agent --file": [
+                "bisq-agent", "--mailbox", plain, "--on", "paused=/bin/true", "--file", pipe,
+            ],
+            "bisq-agent --torrc": [
+                "bisq-agent", "--once", "--mailbox", distant, "--on", "paused=/bin/true", "--file",
+                directory + "/counter", "--tor", "tor", "--torrc", pipe,
+            ],
+            "watch --torrc": ["watch", "--to", address, "--tor", "tor", "--torrc", pipe],
+        ]
+        var given: Set<String> = []
+        for (command, argument) in try argumentsOfFiles() where argument.name != "--config" {
+            given.insert((command + [argument.name]).joined(separator: " "))
+        }
+        #expect(given == Set(words.keys))
+        let withSettings = Set(
+            try argumentsOfFiles().filter { $0.argument.name == "--config" }.map(\.command))
+        for (name, words) in words {
+            let command = Array(name.split(separator: " ").map(String.init).dropLast())
+            let settings = withSettings.contains(command) ? ["--config", configuration] : []
+            let result = try run([program] + words + settings)
+            let isNamed = (result.errors + result.output).contains("pipe")
+            #expect(result.status != 0 && isNamed, "\(name): \(result)")
+        }
+        for (command, argument) in try argumentsOfFiles() where argument.name == "--config" {
+            let result = try run([program] + command + argument.others + ["--config", pipe])
+            #expect(result.status != 0, "\(command): \(result)")
+        }
+    }
+
+    /// An option or argument that names a file, and what else its command must have.
+    private struct FileArgument {
+        var name: String
+        var others: [String]
+    }
+
+    /// Asks the program for all its commands. Its list is longer than what the project's own reader of JSON takes.
+    private func argumentsOfFiles() throws -> [(command: [String], argument: FileArgument)] {
+        let script = """
+            import json, sys
+            def name(a): return "--" + a["names"][-1]["name"] if a.get("names") else a["valueName"]
+            def walk(command, path):
+                given = command.get("arguments", [])
+                others = [w for a in given if not a["isOptional"]
+                    for w in (["x"] if a["kind"] == "positional" else [name(a), "x"])]
+                for a in given:
+                    if "file" in a.get("completionKind", {}) or a.get("valueName") == "file":
+                        print("\\t".join(" ".join(w) for w in (path, [name(a)], others)))
+                for c in command.get("subcommands", []): walk(c, path + [c["commandName"]])
+            walk(json.load(sys.stdin)["command"], [])
+            """
+        let list = try run([program, "--experimental-dump-help"]).output
+        return try run(["python3", "-c", script], input: list).output.split(separator: "\n").map { line in
+            let parts = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
+            let words = parts.map { $0.split(separator: " ").map(String.init) }
+            return (words[0], FileArgument(name: parts[1], others: words[2]))
+        }
+    }
+
     /// Options in options cost no time, and are none.
     @Test func optionsStandInNoOptions() throws {
         let nested = String(repeating: "-DOPTS=", count: 4000) + "-Dapns.bundleId=other"

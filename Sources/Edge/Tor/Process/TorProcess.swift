@@ -61,9 +61,10 @@ package final class TorProcess {
         _ settings: TorProcessSettings, onLine: @escaping @EventLoop (TorLogLine) -> Void
     ) throws(TorProcessError) {
         self.settings = settings
-        guard access(settings.torrc, R_OK) == 0 else {
-            throw .filesUnusable(SystemError("read \(settings.torrc)"))
-        }
+        // Tor would wait for a pipe.
+        let torrc = PrivateFile.openRegular(settings.torrc)
+        guard torrc >= 0 else { throw .filesUnusable(SystemError("read \(settings.torrc)")) }
+        close(torrc)
         guard settings.controlSocket.utf8.count <= Self.longestSocketPath else {
             throw .pathTooLong(settings.controlSocket)
         }

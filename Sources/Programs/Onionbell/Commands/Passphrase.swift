@@ -10,19 +10,11 @@ enum Passphrase {
     /// Reads a passphrase: the first line of a file, or with `-` of standard input.
     static func read(from file: String) throws -> Secret {
         if file == "-" { return try checked(SecretInput.line("Passphrase").read()) }
-        let descriptor = open(file, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw fail(SystemError("open \(file)"), status: 66) }
-        defer { close(descriptor) }
-        var bytes: [UInt8] = []
-        var part = [UInt8](repeating: 0, count: longest)
-        while bytes.count < longest, !bytes.contains(UInt8(ascii: "\n")) {
-            let count = Glibc.read(descriptor, &part, part.count)
-            guard count >= 0 else { throw fail(SystemError("read \(file)"), status: 66) }
-            guard count > 0 else { break }
-            bytes += part[..<count]
-        }
-        guard bytes.count <= longest else {
-            throw fail(SystemError("read \(file)", code: EFBIG), status: 66)
+        let bytes: [UInt8]
+        do {
+            bytes = try PrivateFile.read(file, limit: longest)
+        } catch {
+            throw fail(error, status: 66)
         }
         return try checked(bytes)
     }
