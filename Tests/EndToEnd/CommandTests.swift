@@ -119,6 +119,45 @@ import Wire
         #expect(result.errors.contains(words[locked] ?? "?") || locked == "nothing", "\(result.errors)")
     }
 
+    /// Tor's cookie is read by who will run: it may lie behind a folder of tor's, and it may be another file.
+    @Test(
+        .enabled(if: geteuid() == 0),
+        arguments: [
+            ("folder", 78, "can't read"), ("file", 78, "can't read"), ("short", 78, "does not have 32 bytes"),
+            ("pipe", 78, "no regular file"), ("none", 0, "there is no"), ("own", 0, "no errors"),
+            ("readable", 0, "no errors"),
+        ] as [(String, Int32, String)])
+    func aCookieThatTheNodeCannotReadIsAFault(kind: String, status: Int32, words: String) throws {
+        let (directory, nobody) = ("/tmp/onionbell-cookie-\(UInt32.random(in: 0 ... .max))", uid_t(65_534))
+        let (state, tors) = (directory + "/state", directory + "/tor")
+        for path in [state, tors] {
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        }
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let cookie = tors + "/control.authcookie"
+        switch kind {
+        case "pipe": mkfifo(cookie, 0o644)
+        case "none": break
+        case _: try Data(count: kind == "short" ? 31 : 32).write(to: URL(filePath: cookie))
+        }
+        let path = try file(
+            """
+            state_directory: state
+            onion: {socket_directory: state}
+            tor: {mode: \(kind == "own" ? "own" : "system"), cookie_file: \(cookie)}
+            """, in: directory)
+        for (name, mode) in [(directory, 0o755), (path, 0o644), (state, 0o700)] as [(String, mode_t)] {
+            chmod(name, mode)
+        }
+        chmod(tors, kind == "folder" || kind == "own" ? 0o750 : 0o755)
+        chmod(cookie, kind == "file" ? 0o640 : 0o644)
+        #expect(chown(state, nobody, nobody) == 0)
+        let result = try run([program, "check-config", "--config", path])
+        #expect(result.status == status, "\(result)")
+        #expect((result.errors + result.output).contains(words), "\(result)")
+        #expect((result.errors.contains("tor.cookie_file")) == (status == 78), "\(result)")
+    }
+
     @Test func aTakenPortIsSaidWithItsKeyAndExits69() async throws {
         let listener = try await Listener(on: .host("127.0.0.1", port: 0)) { _ in }
         let directory = try directory()

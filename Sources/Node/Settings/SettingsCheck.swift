@@ -1,5 +1,7 @@
+import Glibc
 import JSONCoding
 import Reactor
+import Tor
 
 /// The faults of settings and of the files that they name, and remarks on them. `check-config` and the console say the
 /// same.
@@ -14,11 +16,25 @@ package struct SettingsCheck: Sendable {
         let contents: CredentialFiles.Contents
         let closed: [String]
         let faults: [SettingsFault]
+        let remarks: [String]
 
         package init(of settings: Settings) {
             contents = CredentialFiles.Contents(reading: settings.filesOfStart)
             closed = settings.closedCredentials
-            faults = settings.missingPlaces + settings.frontFaults
+            var faults = settings.missingPlaces + settings.frontFaults
+            var remarks: [String] = []
+            switch settings.tor.mode == .own ? nil : settings.tor.credentials.cookieFault {
+            // Who asks is not who runs: ``NodeUser`` judges that.
+            case .cookieUnreadable(let error)? where error.code == EACCES: break
+            case .cookieUnreadable(let error)? where error.code == ENOENT:
+                remarks.append(
+                    "tor.cookie_file: there is no \(settings.tor.cookieFile) yet; tor writes it when it starts"
+                )
+            case let fault?: faults.append(SettingsFault(key: "tor.cookie_file", problem: "\(fault)"))
+            case nil: break
+            }
+            self.faults = faults
+            self.remarks = remarks
         }
     }
 
@@ -36,6 +52,7 @@ package struct SettingsCheck: Sendable {
         for app in settings.apps where !app.hasCredentials {
             remarks.append("\(app.name): disabled, because it has no credentials")
         }
+        remarks += disk.remarks
         remarks += settings.openEndpoints.map { "\($0)" }
         remarks += settings.warnings.map { "\($0.words): \($0.advice)" }
         if settings.apps.isEmpty {

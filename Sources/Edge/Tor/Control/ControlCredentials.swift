@@ -13,6 +13,17 @@ package struct ControlCredentials: Equatable, Sendable {
         self.cookieFile = cookieFile
         self.passwordFile = passwordFile
     }
+
+    /// Why the named cookie can't be read just now, or is none; `nil`: it can, or none is named.
+    package var cookieFault: ControlError? {
+        guard let cookieFile else { return nil }
+        do throws(ControlError) {
+            _ = try AuthenticationWay.contents(ofCookie: cookieFile)
+            return nil
+        } catch {
+            return error
+        }
+    }
 }
 
 extension ControlConnection {
@@ -99,11 +110,13 @@ private enum AuthenticationWay {
             var paths = [credentials.cookieFile, info.cookieFile].compactMap { $0 }
             if paths.count == 2, paths[0] == paths[1] { paths.removeLast() }
             for path in paths {
-                do { ways.append(.safeCookie(try cookie(at: path))) } catch { failure = failure ?? error }
+                do { ways.append(.safeCookie(try contents(ofCookie: path))) } catch {
+                    failure = failure ?? error
+                }
             }
         } else if info.methods.contains(.cookie), let path = credentials.cookieFile {
             // Here the bytes are sent as they are: only of the file that the operator named.
-            do { ways.append(.cookie(try cookie(at: path))) } catch { failure = error }
+            do { ways.append(.cookie(try contents(ofCookie: path))) } catch { failure = error }
         }
         if info.methods.contains(.hashedPassword), let path = credentials.passwordFile {
             do { ways.append(.password(try password(at: path))) } catch { failure = error }
@@ -112,7 +125,7 @@ private enum AuthenticationWay {
         return ways
     }
 
-    private static func cookie(at path: String) throws(ControlError) -> [UInt8] {
+    fileprivate static func contents(ofCookie path: String) throws(ControlError) -> [UInt8] {
         let bytes: [UInt8]
         do { bytes = try PrivateFile.read(path, limit: 4096) } catch { throw .cookieUnreadable(error) }
         guard bytes.count == 32 else { throw .cookieMalformed(path: path) }

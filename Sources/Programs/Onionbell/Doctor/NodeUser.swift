@@ -89,6 +89,7 @@ extension NodeUser {
                     "\(name) can't read \(path): chgrp it to a group of that user and chmod 0640, and let that user into the folders above it"
             )
         }
+        if let fault = cookieFault(in: settings) { faults.append(fault) }
         let state = settings.stateDirectory
         // Where it is not there yet, who makes it is not known: only a file system that nobody writes is a fault.
         let isThere = access(state, F_OK) == 0
@@ -103,6 +104,19 @@ extension NodeUser {
                 ))
         }
         return faults
+    }
+
+    /// Returns the fault of tor's cookie, which this user has to read. `nil`: this user may, or there is no cookie yet.
+    private func cookieFault(in settings: Settings) -> SettingsFault? {
+        let path = settings.tor.cookieFile
+        guard settings.tor.mode != .own, !path.isEmpty, !may(R_OK, path), errno != ENOENT else { return nil }
+        // What lies behind a closed folder only root and the user itself can tell.
+        guard self == .current || geteuid() == 0 || access(path, F_OK) == 0 else { return nil }
+        return SettingsFault(
+            key: "tor.cookie_file",
+            problem:
+                "\(name) can't read \(path): let that user into tor's group (Debian: adduser onionbell debian-tor), and set CookieAuthFileGroupReadable 1 in that tor's torrc"
+        )
     }
 
     private static func parent(of path: String) -> String {
