@@ -113,6 +113,32 @@ import Testing
         }
     }
 
+    /// Whoever is a trusted proxy says whose a request is: where all are, each sender is whom he likes.
+    @Test(arguments: [
+        (["0.0.0.0/0"], false), (["::/0"], false), (["0.0.0.0/1", "128.0.0.0/1"], false),
+        (["2000::/3"], false), (["::/1"], false), (["::/80"], false), (["64:ff9b::/96"], false),
+        (["2002::/16"], false), (["2400::/12", "2600::/12"], false), (["8.0.0.0/7"], false),
+        ((0..<8).map { "\(8 * $0 + 1).0.0.0/8" }, false), (["10.0.0.0/7", "12.0.0.0/8"], false),
+        (["127.0.0.1"], true), (["127.0.0.0/8", "::1", "fc00::/7", "fe80::/10"], true),
+        (["10.0.0.0/8", "100.64.0.0/10", "172.16.0.0/12", "192.168.0.0/16"], true),
+        // The ranges from which Cloudflare calls.
+        (
+            [
+                "173.245.48.0/20", "103.21.244.0/22", "141.101.64.0/18", "108.162.192.0/18", "162.158.0.0/15",
+                "104.16.0.0/13", "104.24.0.0/14", "172.64.0.0/13", "131.0.72.0/22", "2400:cb00::/32",
+                "2606:4700::/32", "2803:f800::/32", "2405:b500::/32", "2405:8100::/32", "2a06:98c0::/29",
+                "2c0f:f248::/32",
+            ], true
+        ),
+    ])
+    func trustedProxiesAreNotTheWholeWorld(ranges: [String], isTaken: Bool) {
+        let list = ranges.map { "\"\($0)\"" }.joined(separator: ", ")
+        let text = "http: {client_address_header: x-forwarded-for, trusted_proxies: [\(list)]}\n"
+        var keys: [String] = []
+        do { _ = try Settings(yaml: text, file: "f") } catch { keys = error.faults.map(\.key) }
+        #expect(keys == (isTaken ? [] : ["http.trusted_proxies"]), "\(ranges)")
+    }
+
     /// Settings of the machine's network are not shown in any other one.
     @Test func aNetworkOfOnesOwnIsKnownByWhatItLacks() throws {
         let directory = FileManager.default.temporaryDirectory.appending(

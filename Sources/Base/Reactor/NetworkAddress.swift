@@ -75,6 +75,13 @@ package struct NetworkAddress: Hashable, Sendable {
         return NetworkAddress(high: 0, low: 0xFFFF_0000_0000 | front >> 32)
     }
 
+    /// The IPv4 address for which an IPv6 one stands: behind NAT64's prefix (RFC 6052), or in 6to4 (RFC 3056). The mapped form
+    /// is one with IPv4 already.
+    package var innerIPv4: NetworkAddress? {
+        if Range.nat64.contains(self) { return embeddedIPv4(atByte: 12) }
+        return Range.sixToFour.contains(self) ? embeddedIPv4(atByte: 2) : nil
+    }
+
     /// The block of addresses that one user surely has: an IPv4 address, or the /64 of an IPv6 one.
     package var block: NetworkAddress { isIPv4 ? self : NetworkAddress(high: high, low: 0) }
 
@@ -92,6 +99,28 @@ package struct NetworkAddress: Hashable, Sendable {
             }
             self.base = base
             self.bits = base.isIPv4 ? bits + 96 : bits
+        }
+
+        fileprivate static let nat64 = Range(NetworkAddress(high: 0x0064_ff9b << 32, low: 0), bits: 96)
+        fileprivate static let sixToFour = Range(NetworkAddress(high: 0x2002 << 48, low: 0), bits: 16)
+
+        private init(_ base: NetworkAddress, bits: Int) {
+            self.base = base
+            self.bits = bits
+        }
+
+        /// Ranges that hold each IPv4 address, in one of its spellings.
+        package static let ofAllIPv4 = [
+            Range(NetworkAddress(high: 0, low: 0xFFFF_0000_0000), bits: 96), nat64, sixToFour,
+        ]
+
+        package func contains(_ other: Range) -> Bool { bits <= other.bits && contains(other.base) }
+
+        /// Returns the part of another range that is in this one, 0 to 1.
+        package func part(of whole: Range) -> Double {
+            if contains(whole) { return 1 }
+            guard whole.contains(self) else { return 0 }
+            return (whole.bits..<bits).reduce(1) { part, _ in part / 2 }
         }
 
         package func contains(_ address: NetworkAddress) -> Bool {

@@ -115,27 +115,6 @@ extension Settings {
         return Console.Widgets(listen: endpoint, from: from)
     }
 
-    /// Whether ranges together have addresses of many strangers. They are judged by what they hold: a world in halves is
-    /// one, too.
-    static func isWholeWorld(_ ranges: [NetworkAddress.Range]) -> Bool {
-        func holds(_ addresses: [String]) -> Int {
-            addresses.compactMap { NetworkAddress($0) }.count { address in
-                ranges.contains { $0.contains(address) }
-            }
-        }
-        return holds(strangersOfIPv4) > 1 || holds(strangersOfIPv6) > 1
-    }
-
-    /// Addresses far apart, of networks that nobody has for himself: one in each eighth of the addresses that are given out.
-    private static let strangersOfIPv4 = [
-        "1.1.1.1", "8.8.8.8", "45.33.32.156", "77.88.8.8", "104.16.1.1", "151.101.1.1", "185.199.108.153",
-        "203.0.113.1",
-    ]
-    private static let strangersOfIPv6 = [
-        "2001:db8::1", "2001:4860:4860::8888", "2400:cb00::1", "2600::1", "2606:4700::1111", "2800:3f0::1",
-        "2a00:1450::1", "2c0f:fb50::1",
-    ]
-
     /// Returns an origin as a browser tells it, in the one spelling of its host.
     private static func origin(_ text: String) -> String? {
         guard text.utf8.count <= 300, isOrigin(text) else { return nil }

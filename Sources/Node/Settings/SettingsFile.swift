@@ -93,6 +93,11 @@ extension Settings {
         if http.clientAddressHeader.isEmpty, !http.trustedProxies.isEmpty {
             section.fault("trusted_proxies", "needs client_address_header")
         }
+        if Settings.isWholeWorld(http.trustedProxies) {
+            section.fault(
+                "trusted_proxies",
+                "must not be the whole world: whoever is named there says whose a request is")
+        }
     }
 
     private mutating func read(storage section: SettingsReader.Section) {

@@ -28,7 +28,8 @@ import Testing
     @Test(arguments: [
         "https://example.org/a?b#c", "http://192.168.1.4:8123/lights", "https://homecamera.lan/x",
         "mailto:a@b.example",
-        "geo:1,2", "tel:+1", "ntfy://ntfy.sh/x", "twitter://user?screen_name=x", "http://abc.onion/",
+        "http://[64:ff9b::c0a8:104]/", "http://[2001:db8::1]/", "geo:1,2", "tel:+1", "ntfy://ntfy.sh/x",
+        "twitter://user?screen_name=x", "http://abc.onion/",
     ])
     func anAddressThatOpensAPageOrAnAppIsTaken(address: String) { #expect(takesClick(address)) }
 
@@ -41,7 +42,9 @@ import Testing
         "https://user:pass@example.org/", "http://%31%32%37.0.0.1/", "no address", "//example.org",
         "http:///x",
         "https://", "http:127.0.0.1", "1javascript:x", "ws://127.0.0.1/", "ftp://localhost/x",
-        "SMB://127.0.0.1/share", "ssh://a@[::1]/",
+        "SMB://127.0.0.1/share", "ssh://a@[::1]/", "http://[64:ff9b::7f00:1]/",
+        "http://[64:FF9B::127.0.0.1]/",
+        "http://[2002:7f00:1::]/", "http://[64:ff9b::]/", "http://[::ffff:0:0]/", "http://[2002::1]/",
     ])
     func anAddressThatRunsOrReachesTheDeviceIsRefused(address: String) throws {
         #expect(!takesClick(address))
@@ -57,7 +60,9 @@ import Testing
         ("http://127.0.0.1:9/", false),
         ("http://192.168.1.1/icon.png", false), ("http://10.0.0.1/", false), ("https://8.8.8.8/", false),
         ("http://router/", false), ("http://printer.local/", false), ("http://x.lan./a", false),
-        ("http://[2001:db8::1]/", false), ("http://0xa000001/", false), ("http://1.2.3/", false),
+        ("http://[2001:db8::1]/", false), ("http://[64:ff9b::a00:1]/", false),
+        ("http://[2002:a00:1::]/", false),
+        ("http://[::ffff:10.0.0.1]/", false), ("http://0xa000001/", false), ("http://1.2.3/", false),
         ("ftp://example.org/", false), ("https://user@example.org/", false),
         ("https://EXAMPLE.ORG:443/a", true),
     ])

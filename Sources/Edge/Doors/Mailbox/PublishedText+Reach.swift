@@ -85,8 +85,7 @@ extension PublishedText {
     private static func isThisDevice(_ host: String) -> Bool {
         if host.hasPrefix("[") {
             guard let address = NetworkAddress(String(host.dropFirst().dropLast())) else { return true }
-            return address.isLoopback || host == "[::]"
-                || address.isIPv4 && isThisDevice(address.embeddedIPv4(atByte: 12))
+            return isThisDevice(address)
         }
         let labels = host.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         if labels.last.map({ $0.elementsEqual("localhost".utf8) }) == true { return true }
@@ -98,7 +97,7 @@ extension PublishedText {
     }
 
     private static func isThisDevice(_ address: NetworkAddress) -> Bool {
-        address.isLoopback || nobodys.contains(address)
+        address.isLoopback || nobodys.contains(address) || address.innerIPv4.map(isThisDevice) == true
     }
 
     private static let nobodys = ["0.0.0.0", "::"].compactMap { NetworkAddress($0) }

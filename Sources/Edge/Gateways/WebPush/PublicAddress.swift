@@ -6,19 +6,11 @@ import Reactor
 /// judged as itself.
 enum PublicAddress {
     static func contains(_ address: NetworkAddress) -> Bool {
-        if let inner = embedded.lazy.compactMap({ $0(address) }).first { return contains(inner) }
+        if let inner = address.innerIPv4 { return contains(inner) }
         if address.isIPv4 { return !specialIPv4.contains { $0.contains(address) } }
         return global.contains(address) && !specialIPv6.contains { $0.contains(address) }
     }
 
-    /// IPv4 behind NAT64's prefix (RFC 6052) and in 6to4 (RFC 3056). The mapped form is one with IPv4 already.
-    private static let embedded: [@Sendable (NetworkAddress) -> NetworkAddress?] = [
-        { nat64.contains($0) ? $0.embeddedIPv4(atByte: 12) : nil },
-        { sixToFour.contains($0) ? $0.embeddedIPv4(atByte: 2) : nil },
-    ]
-
-    private static let nat64 = range("64:ff9b::/96")
-    private static let sixToFour = range("2002::/16")
     private static let global = range("2000::/3")
 
     private static let specialIPv6 = [
