@@ -82,6 +82,63 @@ import Vectors
         await stage.close()
     }
 
+    /// A crowd that writes forty guesses each and hangs up, beside connections that all wait for an answer: the most that
+    /// one machine's programs can do at once.
+    @EventLoop
+    @Test func aCrowdThatHangsUpBesideOneThatWaitsKeepsNoNewBrowserOut() async throws {
+        let port = try freePort()
+        let stage = try LoopbackStage(consoleAt: port)
+        try await stage.start()
+        let owner = ConsoleBrowser(port)
+        #expect(try await owner.enter("link", stage.linkInFile()) == 204)
+        let set = #"{"passphrase":"correct horse"}"#
+        #expect(try await owner.send("PUT", "/api/v1/passphrase", set).status == 204)
+        let script = """
+            import selectors, socket, threading
+            body = b'{"passphrase":"wrong horse"}'
+            guess = (b'POST /api/v1/session HTTP/1.1\\r\\nHost: 127.0.0.1:\(port)\\r\\n'
+                b'Origin: http://127.0.0.1:\(port)\\r\\nonionbell-console: 1\\r\\ncontent-type: application/json\\r\\n'
+                b'content-length: %d\\r\\n\\r\\n' % len(body)) + body
+            def dial():
+                guesser = socket.create_connection(('127.0.0.1', \(port)))
+                guesser.sendall(guess)
+                return guesser
+            def hang_up():
+                while True:
+                    try:
+                        guesser = dial()
+                        guesser.sendall(guess * 39)
+                        guesser.close()
+                    except OSError: pass
+            ear = selectors.DefaultSelector()
+            for _ in range(320): ear.register(dial(), selectors.EVENT_READ)
+            for _ in range(20): threading.Thread(target=hang_up, daemon=True).start()
+            print('guessed', flush=True)
+            while True:
+                for key, _ in ear.select():
+                    try:
+                        if key.fileobj.recv(4096):
+                            key.fileobj.sendall(guess)
+                            continue
+                    except OSError: pass
+                    ear.unregister(key.fileobj)
+                    key.fileobj.close()
+                    try: ear.register(dial(), selectors.EVENT_READ)
+                    except OSError: pass
+            """
+        let crowd = try LabProgram(["python3", "-c", script])
+        await crowd.wait { $0.exit != nil || $0.lines.contains("guessed") }
+        for _ in 1...(isLong ? 10 : 3) {
+            let began = ContinuousClock.now
+            #expect(try await ConsoleBrowser(port).enter("passphrase", "correct horse") == 204)
+            if isLong { print("the owner was in after \(ContinuousClock.now - began)") }
+        }
+        let (exit, lines) = (crowd.exit, crowd.lines)
+        #expect(exit == nil, "\(lines)")
+        await crowd.kill()
+        await stage.close()
+    }
+
     /// A request as a browser sends it, by a circuit of its own.
     @EventLoop
     private func send(
