@@ -1,6 +1,7 @@
 import Foundation
 import JSONCoding
 import Lab
+import Processes
 import Reactor
 import Testing
 import Vectors
@@ -43,6 +44,52 @@ import Vectors
         #expect(stage.world.google.book.count == 1)
         let life = try life(of: stage.world.google.book[0])
         #expect(life <= 28 * 86_400 && life > 28 * 86_400 - 3600, "\(life)")
+        await stage.close()
+    }
+
+    /// A start with a clock that is years off, and one after it was set right: who has entered stays, and nobody for years.
+    @Test(arguments: [ShiftedClocks.Shift.behind, .ahead])
+    func whoHasEnteredStaysAndNobodyForYears(shift: ShiftedClocks.Shift) async throws {
+        let port = try freePort()
+        let stage = try LoopbackStage(consoleAt: port)
+        let clocks = try ShiftedClocks(in: stage.world.directory.path)
+        try await stage.start(environment: clocks.environment)
+        let first = ConsoleBrowser(port)
+        #expect(try await first.enter("link", stage.linkInFile()) == 204)
+        let set = #"{"passphrase":"correct horse"}"#
+        #expect(try await first.send("PUT", "/api/v1/passphrase", set).status == 204)
+        func isIn(_ browser: ConsoleBrowser) async throws -> Bool {
+            try await browser.send("GET", "/api/v1/sessions").status == 200
+        }
+        func restart() async throws {
+            try stage.signal(SIGTERM)
+            await stage.node.wait { $0.exit != nil }
+            try await stage.start(environment: clocks.environment)
+        }
+        try clocks.set(shift, seconds: Self.years)
+        #expect(try await isIn(first), "set while it runs")
+        try await restart()
+        #expect(try await isIn(first), "wrong at the start")
+        let second = ConsoleBrowser(port)
+        #expect(try await second.enter("passphrase", "correct horse") == 204)
+        #expect(try await isIn(first))
+        #expect(try await isIn(second))
+        try clocks.rightAll()
+        #expect(try await isIn(first), "set right while it runs")
+        #expect(try await isIn(second))
+        try await restart()
+        let third = ConsoleBrowser(port)
+        #expect(try await third.enter("passphrase", "correct horse") == 204)
+        // A clock behind that nobody ever confirmed has dated the second one: that browser enters once more.
+        for browser in shift == .ahead ? [first, second, third] : [first, third] {
+            #expect(try await isIn(browser), "right at the start")
+        }
+        let text = try String(contentsOfFile: stage.world.state + "/console-owner", encoding: .utf8)
+        let now = Int64(Date().timeIntervalSince1970)
+        for session in try JSON(Array(text.utf8))["sessions"]?.array ?? [] {
+            let life = try #require(session["ends"]?.integer) - now
+            #expect((29 * 86_400...31 * 86_400).contains(life), "\(life)")
+        }
         await stage.close()
     }
 

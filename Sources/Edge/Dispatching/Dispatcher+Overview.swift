@@ -16,6 +16,14 @@ extension Dispatcher {
             ahead: now.unix - pipeline.date(at: now), late: pipeline.lateTime(at: now).milliseconds,
             own: pipeline.ownDates(at: now))
     }
+    /// The milliseconds since 1970 by which doors date and judge what they keep for weeks: the clock that is trusted, which
+    /// goes on as it went when the wall clock is set. It is late rather than early.
+    package var keptTime: Int64 {
+        let dates = dates
+        return min(dates.stored(EventLoop.unixMilliseconds), dates.late)
+    }
+    /// Whether somebody who knows the time has confirmed that clock.
+    package var isKeptTimeSure: Bool { !pipeline.isClockToBeConfirmed }
     package var waitingBytes: Int { pipeline.waitingBytes }
     package var limits: Admission.Limits { pipeline.limits }
     package var deadTokens: Int { pipeline.deadTokenCount }

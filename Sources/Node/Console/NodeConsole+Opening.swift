@@ -7,6 +7,9 @@ extension NodeConsole {
     /// Opens the console's places for a node, and tells pages that are open what goes on there.
     func open(for node: RelayNode, _ calls: NodeCalls, _ state: borrowing StateDirectory) throws(NodeError) {
         let dispatcher = node.store.dispatcher
+        login.use({ [unowned dispatcher] in dispatcher.keptTime }) { [unowned dispatcher] in
+            dispatcher.isKeptTimeSure
+        }
         try open(
             at: Site(
                 calls: calls,

@@ -24,6 +24,17 @@ import Testing
 
     private func random(_ byte: UInt8) -> [UInt8] { [UInt8](repeating: byte, count: 32) }
 
+    /// A clock that was years ahead has dated it: it lives no longer than one of today.
+    @Test func noSessionLivesLongerThanOneThatBeginsNow() {
+        var access = ConsoleAccess(nil)
+        let (now, life) = (Int64(2_000_000_000), ConsoleAccess.sessionLifetime.components.seconds)
+        let future = access.enter(with: random(0), at: now + 10 * life)
+        let usual = access.enter(with: random(1), at: now - 1000)
+        access.boundSessions(at: now)
+        #expect(access.isSession(future, at: now + life - 1) && !access.isSession(future, at: now + life))
+        #expect(!access.isSession(usual, at: now + life - 1000))
+    }
+
     @Test func aLinkIsGoodOnceAndForAQuarterOfAnHour() {
         let asked = Asked()
         #expect(!asked.spend("", at: 0))

@@ -36,6 +36,7 @@ package final class BitwardenDoor: HTTPDoor {
     private let digests: BitwardenDigests
     private let tokens: BitwardenTokens
     private let figures: DoorCounter
+    private let dispatcher: Dispatcher
     private let log: Logger
 
     package init(
@@ -46,6 +47,7 @@ package final class BitwardenDoor: HTTPDoor {
         self.settings = settings
         self.installations = installations
         self.devices = devices
+        self.dispatcher = dispatcher
         self.log = log
         digests = BitwardenDigests(key: key)
         tokens = BitwardenTokens(key: key)
@@ -193,7 +195,7 @@ package final class BitwardenDoor: HTTPDoor {
             pushToken: registration.pushToken,
             organizations: registration.organizations.map { digests.organization($0, in: id) })
         let isStored = try await stored { () throws(OutboxError) in
-            try await devices.put(device, at: EventLoop.unixMilliseconds, limit: settings.devices)
+            try await devices.put(device, at: dispatcher.keptTime, limit: settings.devices)
         }
         guard isStored else {
             throw BitwardenFault(message: "This installation has \(settings.devices) devices already.")
@@ -230,7 +232,7 @@ package final class BitwardenDoor: HTTPDoor {
         let reached = phones.filter { app(for: $0) != nil }
         guard !reached.isEmpty else { return respond(.done) }
         let answer = BitwardenAnswer(to: reached.count, respond)
-        let sentAt = EventLoop.unixMilliseconds
+        let sentAt = dispatcher.keptTime
         let patient = PatientQueues.Send(from: id, bytes: send.payload.utf8.count)
         let turns = Turns(of: BitwardenDoor.pushesPerTurn)
         for phone in reached {

@@ -170,6 +170,17 @@ package struct ConsoleAccess {
         return token
     }
 
+    /// Lets no session live longer than one that begins now: those that do were made by a clock that was ahead.
+    mutating func boundSessions(at now: Int64) {
+        guard var saved else { return }
+        let latest = now + Self.sessionLifetime.components.seconds
+        for (index, session) in saved.sessions.enumerated() where session.ends > latest {
+            saved.sessions[index] = Session(
+                digest: session.digest, ends: latest, browser: session.browser, used: min(session.used, now))
+        }
+        self.saved = saved
+    }
+
     package static func newToken() -> [UInt8] { randomBytes(tokenLength) }
 
     /// Makes a mark for a browser that has just entered, so that the node knows the browser again.

@@ -34,6 +34,9 @@ package final class ConsoleLogin {
     private var isTakingTurns = false
     private let endOfTurn = Timer()
     private let hashes = JobQueue(named: "passphrase")
+    private var time: @EventLoop () -> Int64 = { EventLoop.unixMilliseconds }
+    private var isTimeSure: @EventLoop () -> Bool = { false }
+    private var hasBound = false
     private let save: @EventLoop (ConsoleAccess.Saved) async -> Void
     /// Called when somebody has entered; `isFirst`: the node has an owner from now on.
     package var onEntered: (@EventLoop (_ way: Way, _ isFirst: Bool) -> Void)?
@@ -161,7 +164,10 @@ package final class ConsoleLogin {
         return .entered(token, mark: mark)
     }
 
-    func isSession(_ token: String) -> Bool { access.isSession(token, at: now) }
+    func isSession(_ token: String) -> Bool {
+        boundSessions()
+        return access.isSession(token, at: now)
+    }
 
     /// A session, and whether it is that of who asks.
     struct Entered {
@@ -211,7 +217,21 @@ package final class ConsoleLogin {
     }
 
     /// Seconds since 1970.
-    private var now: Int64 { EventLoop.unixMilliseconds / 1000 }
+    private var now: Int64 { time() / 1000 }
+
+    /// Takes the time from a clock that nobody sets, once there is one (``Dispatcher/keptTime``).
+    ///
+    /// - Parameter isSure: Whether somebody who knows the time has confirmed that clock.
+    package func use(_ time: @escaping @EventLoop () -> Int64, isSure: @escaping @EventLoop () -> Bool) {
+        (self.time, isTimeSure) = (time, isSure)
+    }
+
+    /// Bounds the sessions that were read, as soon as the time is known for sure.
+    private func boundSessions() {
+        guard !hasBound, isTimeSure() else { return }
+        hasBound = true
+        access.boundSessions(at: now)
+    }
 
     private func keep() async {
         if let saved = access.saved { await save(saved) }

@@ -160,12 +160,12 @@ package final class StatusIMServer {
     ) async throws(OutboxError) -> StatusIMRegistration.PutResult {
         let encoded = registration.isUnregister ? nil : registration.encoded
         let result = try await registrations.put(
-            encoded, of: key, version: registration.version, at: EventLoop.unixMilliseconds)
+            encoded, of: key, version: registration.version, at: dispatcher.keptTime)
         var others = result == .full ? newcomers.giveWay(to: sender) : []
         guard !others.isEmpty else { return result }
         defer { newcomers.putBack(others) }
         let (second, left) = try await registrations.put(
-            encoded, of: key, version: registration.version, at: EventLoop.unixMilliseconds,
+            encoded, of: key, version: registration.version, at: dispatcher.keptTime,
             insteadOf: others.map(\.key))
         others.removeAll { !left.contains($0.key) }
         return second
@@ -254,7 +254,7 @@ package final class StatusIMServer {
             let pushed = await push(plans, of: request, keys, named: id, from: sender)
             // What there was no room for is tried again when the client repeats its message.
             if !pushed.wasBusy {
-                let now = EventLoop.unixMilliseconds
+                let now = dispatcher.keptTime
                 do throws(OutboxError) {
                     try await registrations.remember(
                         message, pushed.results.map(\.rawValue), at: now,
@@ -318,7 +318,7 @@ package final class StatusIMServer {
 
     /// Notes once a day that a phone is pushed to: such a phone keeps its place.
     private func noteUse(of key: StatusIMRegistration.Key, _ target: StatusIMTarget) {
-        let now = EventLoop.unixTime
+        let now = UnixTime(milliseconds: dispatcher.keptTime)
         guard now - target.usedAt > .seconds(86_400) else { return }
         Task { try? await registrations.noteUse(of: key, at: now.milliseconds) }
     }
