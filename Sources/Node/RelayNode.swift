@@ -22,6 +22,7 @@ final class RelayNode {
     let history: NodeHistory
     let disk: DiskWatch
     let proofs: ProofWatch
+    let looks: GatewayLooks
     let loopWatch = LoopWatch()
     let credentials: CredentialWatch
     let certificates: CertificateWatch
@@ -65,6 +66,7 @@ final class RelayNode {
         phoneTest = PhoneTest(dispatcher: store.dispatcher)
         disk = DiskWatch(settings.stateDirectory)
         proofs = ProofWatch(store.dispatcher)
+        looks = GatewayLooks(gateways.flatMap(\.lanes).map(\.gateway))
         let configured = Dictionary(settings.apps.map { ($0.name, $0.settings) }) { $1 }
         self.configured = configured
         let certificates = CertificateWatch(gateways, doors.listeners, log: log)
@@ -94,6 +96,7 @@ final class RelayNode {
         invitations.start()
         disk.start()
         proofs.start()
+        looks.start()
         history.start { [unowned self] in checks }
     }
 
@@ -113,6 +116,7 @@ final class RelayNode {
         certificates.stop()
         invitations.stop()
         watchman.stop()
+        looks.stop()
         phoneTest.hurry()
     }
 

@@ -14,6 +14,11 @@ extension Gateway {
         await deliverAll([notification], again: false)[0]
     }
 
+    @EventLoop
+    func look() async {
+        await withCheckedContinuation { end in look { end.resume() } }
+    }
+
     /// Sends all, `window` at once at most, and again what came back unharmed or unclear.
     @EventLoop
     func deliverAll(_ notifications: [Notification], window: Int = .max, again: Bool = true) async

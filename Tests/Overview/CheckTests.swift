@@ -303,7 +303,7 @@ import Testing
         #expect(check(.lane("bisq-remote-ios"), of: report)?.state == "no connection: connection refused")
         // One that is opened when something waits.
         report.lanes[0].gateway?.isResting = true
-        #expect(check(.lane("bisq-remote-ios"), of: report)?.state == "open; the last answer was 14 s ago")
+        #expect(check(.lane("bisq-remote-ios"), of: report)?.state == "the last answer was 14 s ago")
         report.lanes[0].gateway?.isResting = false
         #expect(check(.lane("bisq-remote-ios"), of: report)?.level == .warning)
         // While it is tried again.
@@ -337,6 +337,15 @@ import Testing
         report.lanes[0].waiting = 2
         report.lanes[0].gateway?.wish?.until = report.monotonicNow
         #expect(check(.lane("bisq-remote-ios"), of: report)?.state == "open; the last answer was 14 s ago")
+    }
+
+    /// Nothing was sent: a look at the start has shown it.
+    @Test func aFaultIsToldBeforeSomethingIsBlockedByIt() {
+        var report = Sample.good
+        report.lanes[0].gateway?.fault = "BadCertificate"
+        report.lanes[0].gateway?.isResting = true
+        let check = check(.lane("bisq-remote-ios"), of: report)
+        #expect(check?.level == .failing && check?.state == "blocked: BadCertificate")
     }
 
     @Test func gatewaysSayWhatIsWrongWithThem() {

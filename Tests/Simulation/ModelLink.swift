@@ -8,7 +8,7 @@ import Vectors
 final class ModelLink {
     private unowned let world: RelayWorld
     let upstream: ModelUpstream
-    private(set) var demand = LinkDemand(isKept: false)
+    private(set) var demand = LinkDemand()
     private var connections: [ModelConnection] = []
     private var opensAt: MonotonicTime?
     private var isTurnEnding = false

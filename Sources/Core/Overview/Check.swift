@@ -261,7 +261,7 @@ extension Report {
     /// ``pushingCheck`` says what still waits for it.
     private func check(_ lane: Lane) -> Check? {
         guard let gateway = lane.gateway else { return lane.service == nil ? Report.leftOver(lane) : nil }
-        if let reason = lane.blockedReason { return Report.blocked(lane, reason, gateway) }
+        if let reason = lane.fault { return Report.blocked(lane, reason, gateway) }
         if gateway.isSuspicious {
             return Check(
                 .lane(lane.name), level: .failing,
@@ -274,7 +274,7 @@ extension Report {
         if let fault = lane.credentialFault {
             // Those in use still work; they would not after a restart.
             return Check(
-                .lane(lane.name), level: .warning, state: "open; new credentials rejected: \(fault)",
+                .lane(lane.name), level: .warning, state: "new credentials rejected: \(fault)",
                 advice: "replace the file by the right one; until then the old credentials stay in use")
         }
         if let (wish, left) = wish(of: lane, gateway) {
@@ -293,7 +293,9 @@ extension Report {
                 .lane(lane.name),
                 "not known whether it works: nothing was sent since the start, and no trouble is known")
         }
-        return .counted(.lane(lane.name), "open; the last answer was \(Words.time(age(of: last))) ago")
+        return .counted(
+            .lane(lane.name),
+            "\(gateway.connections > 0 ? "open; " : "")the last answer was \(Words.time(age(of: last))) ago")
     }
 
     private static func adviceAboutLastError(of lane: Lane?) -> String {
@@ -334,8 +336,8 @@ extension Report {
         return (wish, wish.until - monotonicNow)
     }
 
-    /// Returns the trouble of a gateway that may come back by itself; `nil`: there is none. One connection is
-    /// kept at all times, or while it is needed: to have none at all is trouble then.
+    /// Returns the trouble of a gateway that may come back by itself; `nil`: there is none. To have no connection while one is
+    /// needed is trouble.
     private static func trouble(of lane: Lane, _ gateway: GatewayFigures) -> String? {
         let error = gateway.lastError.map { ": \($0)" } ?? ""
         if lane.isPaused { return "down or overloaded, retried soon\(error)" }

@@ -53,6 +53,8 @@ package struct Report: Equatable, Sendable {
             self.service = service
         }
 
+        /// The fault that the operator has to mend, whether something was sent yet or not; `nil`: none.
+        package var fault: String? { blockedReason ?? gateway?.fault }
         /// The name of its host, as a label of metrics.
         package var environment: String { host.name }
         /// The name that an operator reads, and by which the checks are named.

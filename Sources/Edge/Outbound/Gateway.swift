@@ -8,8 +8,14 @@ import Relay
 /// never handled: retrying is the delivery's decision.
 @EventLoop
 package protocol Gateway: AnyObject {
-    /// Connects, and stays connected.
+    /// Takes notifications from now on. A connection is made when there is something to send.
     func start()
+
+    /// Sees whether the service can be reached, and whether it takes the credentials, as far as that shows with nothing sent. A
+    /// gateway whose service need not know of a node that sends nothing does nothing.
+    ///
+    /// - Parameter end: Called once, when that is known.
+    func look(then end: @escaping @EventLoop () -> Void)
 
     /// Takes nothing more; requests on their way may still end. Connections close when they have.
     func stop()
@@ -45,6 +51,7 @@ package protocol Gateway: AnyObject {
 }
 
 extension Gateway {
+    package func look(then end: @escaping @EventLoop () -> Void) { end() }
     package func retryNow() {}
     package var timeTold: ToldTime? { nil }
     package var onWay: (@EventLoop (_ way: Int, _ room: Int) -> Bool)? {

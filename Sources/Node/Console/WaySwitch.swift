@@ -112,7 +112,7 @@ enum WaySwitch: String, CaseIterable, Sendable {
         let names = apps(in: settings).map(\.name)
         for lane in report.lanes where names.contains(lane.app) {
             if let fault = lane.credentialFault { return .failing(fault) }
-            if let reason = lane.blockedReason {
+            if let reason = lane.fault {
                 return .failing([reason, lane.blockedAdvice].compactMap(\.self).joined(separator: ": "))
             }
         }

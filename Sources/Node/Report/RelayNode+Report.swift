@@ -108,7 +108,7 @@ extension RelayNode {
             reports[index].oldestAge = lane.queue.oldestSubmittedAt.map { max(.zero, now - $0) }
             reports[index].oldestDueAge = lane.queue.oldestDueSubmittedAt.map { max(.zero, now - $0) }
             reports[index].blockedReason = lane.blockedReason
-            reports[index].blockedAdvice = lane.blockedReason.flatMap {
+            reports[index].blockedAdvice = reports[index].fault.flatMap {
                 advice(for: $0, of: reports[index].app)
             }
             reports[index].wishAdvice = lane.gateway?.wish.flatMap {

@@ -60,8 +60,34 @@ import Testing
         world.end()
     }
 
+    @Test func nothingIsOpenBeforeThereIsSomethingToSend() async throws {
+        let world = try APNsWorld()
+        #expect(world.apple.figures.connections == 0 && world.gateway.figures.isResting)
+        await world.gateway.look()
+        #expect(world.apple.figures.connections == 1)
+        try await EventLoop.until { world.apple.figures.openConnections == 0 }
+        #expect(world.gateway.figures.isResting && world.gateway.figures.lastError == nil)
+        #expect(world.gateway.figures.connectionFailures == 0 && world.apple.figures.requests == 0)
+        #expect(await world.gateway.deliver(notification()) == .accepted)
+        #expect(world.apple.figures.connections == 2)
+        world.end()
+    }
+
+    /// It stands already, or is used meanwhile.
+    @Test(arguments: [false, true]) func aLookEndsNoConnectionThatIsUsed(before: Bool) async throws {
+        let world = try APNsWorld()
+        if before { #expect(await world.gateway.deliver(notification()) == .accepted) }
+        async let looked: Void = world.gateway.look()
+        #expect(await world.gateway.deliver(notification()) == .accepted)
+        await looked
+        #expect(await world.gateway.deliver(notification()) == .accepted)
+        #expect(world.apple.figures.connections == 1)
+        world.end()
+    }
+
     @Test func oneRequestGoesUntilTheFirstIsAccepted() async throws {
         let world = try APNsWorld()
+        world.gateway.noteBacklog()
         try await EventLoop.until { world.gateway.capacity > 0 }
         #expect(world.gateway.capacity == 1)
         #expect(await world.gateway.deliver(notification()) == .accepted)
@@ -146,7 +172,10 @@ import Testing
                 ? .blocked(reason: row.reason) : row.verdict.outcome
             #expect(await world.gateway.deliver(notification()) == expected, "\(row.testDescription)")
             // Until there is another connection the same is said of all.
-            if case .blocked = expected { try await EventLoop.until { world.gateway.capacity > 0 } }
+            if case .blocked = expected {
+                world.gateway.noteBacklog()
+                try await EventLoop.until { world.gateway.capacity > 0 }
+            }
             #expect(await world.gateway.deliver(notification()) == .accepted, "\(row.testDescription)")
             let isLeft = [.reconnect, .keepCredential].contains(row.verdict.consequence)
             #expect(

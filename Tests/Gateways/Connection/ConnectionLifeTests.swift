@@ -6,9 +6,12 @@ import Vectors
 @testable import Gateways
 
 @Suite struct ConnectionLifeTests {
+    /// One that was used.
     private func open(needsProof: Bool = false) -> ConnectionLife {
         var life = ConnectionLife(needsProof: needsProof, at: 0)
         life.opened(at: 0)
+        life.sent(at: 0)
+        life.ended(wasAnswered: true, at: 0)
         return life
     }
 
@@ -145,6 +148,35 @@ import Vectors
         #expect(ExchangeEnd.unharmed(.own(.notProcessed)).sign == .fails)
     }
 
+    /// It answers each PING to its end, and the last one is long before it.
+    @Test func oneWithNothingToDoGoesAfterAnHour() {
+        var life = open()
+        for minute in 1...59 as ClosedRange<Int64> {
+            life.received(at: .second(60 * minute - 60))
+            expect(life.check(at: .second(60 * minute), isSpare: false), is: .ping)
+        }
+        life.received(at: .second(3540))
+        expect(
+            life.check(at: .second(3600) - .nanoseconds(1), isSpare: false), is: .wait(until: .second(3600)))
+        var busy = life
+        expect(life.check(at: .second(3600), isSpare: false), is: .end(.unused))
+        busy.sent(at: .second(3599))
+        expect(busy.check(at: .second(3600), isSpare: false), is: .wait(until: .second(3609)))
+    }
+
+    /// Whatever it was opened for is gone, or somebody wanted to know whether that can be done.
+    @Test func oneThatNobodyUsesGoesAfterThreeSeconds() {
+        var life = ConnectionLife(needsProof: false, at: 0)
+        life.opened(at: .second(9))
+        life.received(at: .second(10))
+        expect(life.check(at: .second(12) - .nanoseconds(1), isSpare: false), is: .wait(until: .second(12)))
+        // What waits and may not be sent is no want of work.
+        expect(
+            life.check(at: .second(12), isSpare: false, starvedSince: .second(9)),
+            is: .wait(until: .second(70)))
+        expect(life.check(at: .second(12), isSpare: false), is: .end(.unused))
+    }
+
     @Test func aSpareOneWithNothingToDoGoesAfterTenMinutes() {
         var life = open()
         life.received(at: .second(599))
@@ -199,7 +231,7 @@ import Vectors
         life.timedOut(sentAt: .second(1))
         life.ended(wasAnswered: false, at: end)
         expect(life.check(at: end, isSpare: false), is: .end(.drained))
-        var demand = LinkDemand(isKept: false)
+        var demand = LinkDemand()
         demand.isRunning = true
         expect(demand.want(room: 0, isOpening: false), is: true)
         expect(demand.ended(life, requests: 1, isOurs: false, at: end, using: &random), is: .failure)

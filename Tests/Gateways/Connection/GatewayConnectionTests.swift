@@ -135,6 +135,7 @@ private final class Owner: ConnectionOwner {
             if link.figures.connectionFailures == 1 { meanwhile.start(after: OpeningPace.firstPause / 4) }
         }
         link.start()
+        link.want()
         try await EventLoop.until { link.figures.connectionFailures == 2 }
         #expect(acceptedMeanwhile == 1 && server.accepted == 2)
         #expect(link.fault == nil)

@@ -13,13 +13,14 @@ import Testing
 
     private func link(
         to endpoint: Endpoint, by egress: Egress = .direct, _ context: TLSContext?,
-        rest: Duration? = .seconds(3600)
+        version: GatewayConnection.HTTPVersion = .http1
     ) throws -> GatewayLink {
         var limits = RelayGateway.limits
-        limits.rest = rest
+        limits.rest = .seconds(3600)
         let url = try GatewayURL("\(context == nil ? "http" : "https")://\(endpoint)")
         return GatewayLink(
-            GatewayLinkSettings(url: url, egress: egress, version: .http1, limits: limits), context: context,
+            GatewayLinkSettings(url: url, egress: egress, version: version, limits: limits),
+            context: context,
             log: quiet)
     }
 
@@ -38,6 +39,38 @@ import Testing
         #expect(relay.figures.connections == 1 && link.figures.isResting)
         link.stop()
         relay.close()
+    }
+
+    /// It ends where the connection came to nothing, and the host is tried again until it is there.
+    @Test func aLookGoesOnUntilTheHostIsThere() async throws {
+        let server = try IdleServer(.closing, lab)
+        let link = try link(to: server.listener.endpoint, try lab.clientContext())
+        await withCheckedContinuation { end in
+            link.start()
+            link.look { end.resume() }
+        }
+        #expect(
+            link.figures.connectionFailures == 1 && !link.figures.isResting && link.figures.lastError != nil)
+        try await EventLoop.until { server.accepted == 2 }
+        // Also where the node stops meanwhile.
+        var ends = 0
+        link.look { ends += 1 }
+        link.stop()
+        link.look { ends += 1 }
+        #expect(ends == 2)
+        server.listener.close()
+    }
+
+    /// Apple says so over a connection that stands.
+    @Test func aLookShowsThatTheCertificateIsRefused() async throws {
+        let server = try IdleServer(.dismissing, lab)
+        let link = try link(to: server.listener.endpoint, try lab.clientContext(), version: .http2)
+        link.isFault = { $0 == "BadCertificate" }
+        link.start()
+        await withCheckedContinuation { end in link.look { end.resume() } }
+        #expect(link.fault == "BadCertificate" && link.figures.goAways["BadCertificate"] > 0)
+        link.stop()
+        server.listener.close()
     }
 
     /// Other authorities are to be trusted while a connection is being opened by the old ones, or the node stops.

@@ -17,6 +17,8 @@ final class IdleServer: StreamHandler {
         case otherProtocol
         /// Closes at once.
         case closing
+        /// Says that the certificate of whoever connects is bad, as Apple does.
+        case dismissing
     }
 
     private(set) var listener: Listener!
@@ -41,6 +43,9 @@ final class IdleServer: StreamHandler {
         guard behaviour != .mute, let (_, tls, http) = peers[ObjectIdentifier(stream)] else { return }
         tls.receive(bytes) { http.receive($0) }
         if tls.state == .open {
+            if behaviour == .dismissing {
+                http.goaway(lastStream: 0, code: .noError, debug: Array(#"{"reason":"BadCertificate"}"#.utf8))
+            }
             var plain: [UInt8] = []
             _ = http.takeOutput(into: &plain)
             tls.write(plain)

@@ -45,6 +45,7 @@ import Testing
                 lookUp: { (_, _) async throws(ConnectError) in try await name.lookUp() }),
             context: try lab.clientContext(), log: quiet)
         link.start()
+        link.want()
         return link
     }
 
@@ -65,7 +66,6 @@ import Testing
         let name = Name([good.endpoint])
         name.next = [other.endpoint]
         let link = try link(to: name)
-        link.want()
         try await EventLoop.until { link.room > 0 }
         #expect(name.lookups == 1 && strangers == 0)
         link.stop()
@@ -125,6 +125,8 @@ import Testing
         try await EventLoop.until { link.room > 0 }
         name.places = [other.endpoint]
         good.breakConnections()
+        try await EventLoop.until { link.figures.connections == 0 }
+        link.want()
         try await EventLoop.until { other.figures.connections > 0 }
         #expect(name.lookups == 2)
         #expect(good.figures.connections == 1)

@@ -135,6 +135,28 @@ private func many(_ count: Int) -> [Notification] {
         world.end()
     }
 
+    /// Nothing is asked for before there is something to send; a look fetches a token and shows whether the host is there.
+    @Test func aLookLeavesATokenAndNoConnection() async throws {
+        let world = try World()
+        #expect(world.google.figures.connections == 0)
+        await world.gateway.look()
+        #expect(world.google.issuedTokens == 1 && world.google.figures.connections == 2)
+        try await EventLoop.until { world.google.figures.openConnections == 0 }
+        #expect(world.gateway.figures.isResting && world.gateway.figures.connections == 0)
+        #expect(await world.gateway.deliver(notification(deviceToken: token)) == .accepted)
+        #expect(world.google.issuedTokens == 1)
+        world.end()
+    }
+
+    /// The operator learns of it before the first notification comes; while nobody gives a token no connection is made.
+    @Test func aLookShowsThatThereIsNoToken() async throws {
+        let world = try World(email: "someone@else")
+        await world.gateway.look()
+        #expect(world.gateway.figures.fault == "invalid_grant" && !world.gateway.figures.isResting)
+        #expect(world.gateway.figures.connectionFailures == 1)
+        world.end()
+    }
+
     @Test func anAccountThatGoogleDoesNotKnowBlocksTheLane() async throws {
         let world = try World(email: "someone@else")
         let outcome = await world.gateway.deliver(notification(deviceToken: token))
@@ -172,6 +194,7 @@ private func many(_ count: Int) -> [Notification] {
         let world = try World(faults: [
             FaultRule(.text(status: 503, "", retryAfter: "86400"), on: .token, times: 1)
         ])
+        world.gateway.look {}
         try await EventLoop.until { world.gateway.figures.lastError == "HTTP503" }
         world.gateway.retryNow()
         #expect(await world.gateway.deliver(notification(deviceToken: token)) == .accepted)
@@ -181,6 +204,7 @@ private func many(_ count: Int) -> [Notification] {
 
     @Test func shortLivedTokensAreRenewedBeforeTheyEnd() async throws {
         let world = try World { $0.tokenLifetime = .seconds(2) }
+        await world.gateway.look()
         for issued in 1...3 {
             try await EventLoop.until { world.google.issuedTokens >= issued }
             #expect(await world.gateway.deliver(notification(deviceToken: token)) == .accepted)

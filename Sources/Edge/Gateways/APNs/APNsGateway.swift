@@ -52,8 +52,10 @@ package final class APNsGateway: LinkedGateway {
 
     package func stop() { link.stop() }
 
-    /// Takes over other credentials of the same kind: the present connections are drained and new ones opened. The
-    /// sandbox's and the production's gateway share their tokens, and each has to take them over.
+    package func look(then end: @escaping @EventLoop () -> Void) { link.look(then: end) }
+
+    /// Takes over other credentials of the same kind: the present connections are drained, and a new one shows whether Apple
+    /// takes them. The sandbox's and the production's gateway share their tokens, and each has to take them over.
     package func use(_ settings: APNsSettings) throws(GatewaySetupError) {
         let context = try settings.context()
         switch (settings.credentials, tokens) {
@@ -63,6 +65,7 @@ package final class APNsGateway: LinkedGateway {
         }
         link.use(isSecure ? context : nil)
         note(settings.credentials)
+        look {}
     }
 
     package var capacity: Int { link.room }

@@ -27,9 +27,8 @@ struct ConnectionLife: Equatable, Sendable {
         var failing: Duration = .seconds(10)
         /// Requests on their way at once, whatever the gateway allows.
         var inFlight = 500
-        /// The time without a request after which the connection is closed; the next one is opened when there
-        /// is a request. `nil`: one connection is kept at all times.
-        var rest: Duration?
+        /// The time without a request after which the connection is closed; the next one is opened when there is a request.
+        var rest: Duration = .seconds(3600)
     }
 
     enum Phase: Equatable, Sendable {
@@ -48,6 +47,8 @@ struct ConnectionLife: Equatable, Sendable {
     private(set) var isProven: Bool
     private(set) var inFlight = 0
     private(set) var answers = 0
+    /// Whether nothing was sent yet.
+    private var isUnused = true
     private var lastReceived: MonotonicTime
     private var lastAnswer: MonotonicTime
     /// The time since when something is on its way without pause, or since when nothing is.
@@ -57,6 +58,9 @@ struct ConnectionLife: Equatable, Sendable {
     private var failures = 0
     private var failingSince: MonotonicTime = 0
 
+    /// The time for which a connection stands that nobody uses: it was opened to see whether that can be done, or what it was
+    /// for is gone.
+    static let unusedRest: Duration = .seconds(3)
     /// One failure may be its request's.
     static let fewFailures = 2
 
@@ -103,6 +107,7 @@ struct ConnectionLife: Equatable, Sendable {
 
     mutating func sent(at time: MonotonicTime) {
         if inFlight == 0 { changedAt = time }
+        isUnused = false
         inFlight += 1
     }
 
@@ -168,6 +173,13 @@ struct ConnectionLife: Equatable, Sendable {
         case starved
     }
 
+    /// The time at which the connection has had nothing to do for long enough. Its setup may take longer than that.
+    private var restEnd: MonotonicTime {
+        guard phase == .open, inFlight == 0 else { return .max }
+        let rest = isUnused ? min(limits.rest, ConnectionLife.unusedRest) : limits.rest
+        return max(changedAt, openedAt ?? startedAt) + rest
+    }
+
     /// Returns the next step of the connection.
     ///
     /// - Parameters:
@@ -185,16 +197,16 @@ struct ConnectionLife: Equatable, Sendable {
             return .end(.drained)
         case .open where isSpare && inFlight == 0 && time >= changedAt + limits.spare:
             return .end(.spare)
-        case .open where inFlight == 0 && limits.rest != nil:
-            let end = max(changedAt, lastReceived) + (limits.rest ?? .zero)
-            return time >= end ? .end(.unused) : .wait(until: end)
         case .open, .draining:
+            let rest = starvedSince == nil ? restEnd : .max
+            guard time < rest else { return .end(.unused) }
             if let pingedAt {
                 let end = pingedAt + limits.ping
-                return time >= end ? .end(.silent) : .wait(until: end)
+                return time >= end ? .end(.silent) : .wait(until: min(end, rest))
             }
             let patience = inFlight > 0 ? limits.unanswered : limits.idle
             let end = (inFlight > 0 ? max(lastReceived, changedAt) : lastReceived) + patience
+            guard end + limits.ping < rest else { return .wait(until: rest) }
             guard time >= end else { return .wait(until: end) }
             pingedAt = time
             return .ping

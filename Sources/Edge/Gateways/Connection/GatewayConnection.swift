@@ -36,8 +36,8 @@ final class GatewayConnection {
 
     /// The most unsent bytes. With more, the connection takes no more requests.
     private static let longestOutput = 262_144
-    /// Bytes of room that a connection keeps while it has work.
-    private static let burst = 1 << 20
+    /// Bytes of room that a connection keeps while it has work, for each request that may be on its way.
+    private static let roomForRequest = 2100
     /// Bytes that are sealed and sent at once: with the frame that exceeds them mostly one record of TLS.
     private static let batch = 15_360
 
@@ -93,9 +93,7 @@ final class GatewayConnection {
             return end(error)
         }
         guard !hasEnded else { return way.stream.close() }
-        // There are few of those that are kept, and what they send comes in bursts.
-        way.stream.keptOutputCapacity =
-            life.limits.rest == nil ? GatewayConnection.burst : GatewayConnection.longestOutput
+        way.stream.keptOutputCapacity = life.limits.inFlight * GatewayConnection.roomForRequest
         let negotiated: HTTPVersion =
             switch way.tls?.negotiatedProtocol {
             case "h2": .http2
@@ -186,7 +184,10 @@ final class GatewayConnection {
         if case .answered = end { wasAnswered = true }
         life.note(end.sign, at: now)
         life.ended(wasAnswered: wasAnswered, at: now)
-        if life.inFlight == 0, let rest = life.limits.rest { timer.start(after: rest) }
+        // Otherwise the timer that looks for an answer is soon enough.
+        if life.inFlight == 0, life.limits.rest < life.limits.unanswered {
+            timer.start(after: life.limits.rest)
+        }
         if wasAnswered { owner?.connection(self, answeredAfter: now - request.sentAt) }
         if life.onlyFails(at: now) { owner?.connectionOnlyFails(self) }
         request.completion(end, self)

@@ -26,8 +26,8 @@ struct GatewayLinkSettings {
 
 /// The way to one host: its connections, opened, replaced and multiplied as needed.
 ///
-/// One connection is kept at all times. Another is opened at once when one goes away or is drained, and further ones
-/// while all are as full as the gateway lets them be.
+/// A connection is opened when something is to be sent, or somebody wants to know whether that can be done (``look(then:)``),
+/// and further ones while all are as full as the gateway lets them be.
 @EventLoop
 final class GatewayLink: ConnectionOwner {
     /// Called at the end of a turn in which ``room`` rose from 0, and when ``fault`` appears.
@@ -46,16 +46,17 @@ final class GatewayLink: ConnectionOwner {
 
     private let settings: GatewayLinkSettings
     // No closure holds the unchecked ones inout, so exclusivity needs no check at run time.
-    @exclusivity(unchecked) private var counted = GatewayFigures()
-    @exclusivity(unchecked) private var refusedDevices = RefusedDevices()
-    private var wished = WishedPause()
+    @exclusivity(unchecked) var counted = GatewayFigures()
+    @exclusivity(unchecked) var refusedDevices = RefusedDevices()
+    var wished = WishedPause()
     private var endedRequests = 0
     private var context: TLSContext?
-    private let log: Logger
+    let log: Logger
     @exclusivity(unchecked) private var connections: [GatewayConnection] = []
-    @exclusivity(unchecked) private var demand: LinkDemand
+    @exclusivity(unchecked) private var demand = LinkDemand()
     private var random = SystemRandomNumberGenerator()
     private var starvedAt = MonotonicTime.longAgo
+    private let looks = LinkLooks()
     private let openLater = Timer()
     private let growLater = Timer()
     private let endOfTurn = EndOfTurn()
@@ -65,7 +66,6 @@ final class GatewayLink: ConnectionOwner {
     /// Makes a link; without a TLS context it is for plain HTTP.
     init(_ settings: GatewayLinkSettings, context: TLSContext?, log: Logger) {
         self.settings = settings
-        demand = LinkDemand(isKept: settings.limits.rest == nil)
         self.context = context
         self.log = log
         openLater.action = { [unowned self] in maintain() }
@@ -73,6 +73,11 @@ final class GatewayLink: ConnectionOwner {
         endOfTurn.action = { [unowned self] in
             maintain()
             tellOfRoom()
+        }
+        looks.onEnd = { [unowned self] in
+            for connection in connections where connection.life.phase == .open && connection.requests == 0 {
+                connection.drain()
+            }
         }
     }
 
@@ -86,6 +91,7 @@ final class GatewayLink: ConnectionOwner {
         demand.isRunning = false
         openLater.stop()
         for connection in connections { connection.drain() }
+        looks.end()
     }
 
     /// Takes other credentials: present connections are drained, and new ones opened.
@@ -161,6 +167,16 @@ final class GatewayLink: ConnectionOwner {
     /// Sees to it that there is a connection.
     func want() { want(beyond: 0) }
 
+    /// Sees whether the host can be reached, by a connection that is closed again unless something is sent over it. One that
+    /// fails is tried again until one stands.
+    ///
+    /// - Parameter end: Called once: when a connection has stood for a moment, or failed.
+    func look(then end: @escaping @EventLoop () -> Void) {
+        guard demand.isRunning else { return end() }
+        looks.begin(end)
+        if connections.contains(where: { $0.life.phase == .open }) { looks.reached() } else { want() }
+    }
+
     private func want(beyond reserved: Int) {
         let isOpening = openLater.isRunning || !usable.isEmpty
         if demand.want(room: room - reserved, isOpening: isOpening) { endOfTurn.schedule() }
@@ -173,7 +189,7 @@ final class GatewayLink: ConnectionOwner {
         endOfTurn.schedule()
     }
 
-    /// Notes that there is no need for a connection any more, where none is kept.
+    /// Notes that there is no need for a connection any more.
     func rest() {
         demand.rest()
         openLater.stop()
@@ -226,6 +242,7 @@ final class GatewayLink: ConnectionOwner {
             if isUntrusted { mended() }
             // Of an earlier one.
             if counted.lastError != nil { counted.lastError = nil }
+            looks.reached()
         }
         endOfTurn.schedule()
     }
@@ -253,6 +270,7 @@ final class GatewayLink: ConnectionOwner {
 
     func connectionEnded(_ connection: GatewayConnection, _ end: ConnectionEnd) {
         connections.removeAll { $0 === connection }
+        looks.end()
         endedRequests += connection.requests
         let failures = demand.pace.failures
         let meaning = demand.ended(
@@ -285,65 +303,5 @@ final class GatewayLink: ConnectionOwner {
         log.log(
             level: isNews || !isRepeated ? .warning : .debug, "gateway.connection_failed",
             metadata: ["host": "\(name)", "reason": "\(reason)"])
-    }
-
-    // MARK: What became of requests
-
-    /// Notes what the gateway asks for, whichever device it is for.
-    func note(wish deferral: Deferral) {
-        guard let seconds = wished.asked(deferral, at: EventLoop.now) else { return }
-        log.notice(
-            "gateway.wants_a_pause",
-            metadata: ["host": "\(name)", "reason": "\(deferral.reason)", "seconds": "\(seconds)"])
-    }
-
-    /// Notes that the gateway takes notifications.
-    func noteAccepted() { wished.accepted() }
-
-    /// Notes that a request had no answer in time.
-    func noteTimeout() { counted.timeouts += 1 }
-
-    /// Keeps the figures and alarms that depend on what became of a notification.
-    ///
-    /// - Parameter suspicious: Words for refused device tokens that, in bulk, mean a wrong configuration.
-    func judge(_ verdict: Verdict, of notification: Notification, suspicious: [String]) {
-        switch verdict.outcome {
-        case .accepted, .kept: noteAcceptance(of: notification)
-        case .refused(let reason, _, _):
-            mended()
-            if suspicious.contains(reason) { suspect(reason, of: notification) }
-            if verdict.consequence == .ownFault {
-                counted.ownFaults.add(reason)
-                log.error("gateway.bad_request", metadata: ["reason": "\(reason)"])
-            }
-        case .tokenDead(let reason, _, _):
-            mended()
-            if suspicious.contains(reason) { suspect(reason, of: notification) }
-        // Of one notification: whether it is the gateway's, its lane finds out.
-        case .blocked: break
-        case .deferred(let deferral): note(wish: deferral)
-        }
-    }
-
-    /// Notes that the service has taken a notification.
-    func noteAcceptance(of notification: Notification) {
-        noteAccepted()
-        refusedDevices.accepted(notification.deviceToken)
-        counted.hasAccepted = true
-        counted.refusedTokensInARow = 0
-        mended()
-    }
-
-    private func suspect(_ reason: String, of notification: Notification) {
-        refusedDevices.refused(notification.deviceToken, from: notification.sender)
-        guard counted.refusedTokensInARow != refusedDevices.inARow else { return }
-        counted.refusedTokensInARow = refusedDevices.inARow
-        guard counted.refusedTokensInARow == GatewayFigures.suspiciousRefusals else { return }
-        log.error(
-            "gateway.tokens_refused",
-            metadata: [
-                "host": "\(name)", "reason": "\(reason)",
-                "advice": "many device tokens refused in a row: check host, topic and project",
-            ])
     }
 }

@@ -5,19 +5,15 @@ import Clocks
 ///
 /// Facts come in as arguments; nothing here waits.
 struct LinkDemand: Equatable, Sendable {
-    /// Whether there is a connection at all times.
-    let isKept: Bool
     /// Whether anything is taken: from the start to the stop.
     var isRunning = false
     var pace = OpeningPace()
-    /// Whether something waits for a connection, where none is kept.
+    /// Whether something waits for a connection.
     private(set) var isWanted = false
     private var lacksRoom = true
 
-    init(isKept: Bool) { self.isKept = isKept }
-
     /// Whether nothing needs a connection.
-    var isResting: Bool { !isKept && !isWanted }
+    var isResting: Bool { !isWanted }
 
     /// Notes that somebody waits for room.
     ///
@@ -26,17 +22,16 @@ struct LinkDemand: Equatable, Sendable {
     ///   turn: also of a connection that has room already, of which nothing else would tell.
     mutating func want(room: Int, isOpening: Bool) -> Bool {
         lacksRoom = true
-        guard !isKept else { return false }
         // Also while there is one: it may be about to end.
         isWanted = true
         return room > 0 || !isOpening
     }
 
-    /// Notes that there is no need for a connection any more, where none is kept.
+    /// Notes that there is no need for a connection any more.
     mutating func rest() { isWanted = false }
 
     /// Whether a connection is to be opened; `hasUsable`: there is one that is open or being opened.
-    func needsConnection(hasUsable: Bool) -> Bool { isRunning && (isKept || isWanted) && !hasUsable }
+    func needsConnection(hasUsable: Bool) -> Bool { isRunning && isWanted && !hasUsable }
 
     /// Takes the news that there is room, or a fault, for those who wait.
     ///

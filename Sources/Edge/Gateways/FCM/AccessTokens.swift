@@ -16,6 +16,8 @@ final class AccessTokens {
     private(set) var fault: String?
     /// Why the last fetch brought nothing; `nil` after one that did.
     private(set) var lastError: String?
+    /// Fetches that brought nothing.
+    private(set) var failures = 0
 
     private var life = AccessTokenLife()
     private var account: ServiceAccount
@@ -28,6 +30,8 @@ final class AccessTokens {
     private let timer = Timer()
     private var random = SystemRandomNumberGenerator()
     private var isRunning = false
+    /// Those who want to know whether there can be a token.
+    private var looks: [@EventLoop () -> Void] = []
 
     init(
         for account: ServiceAccount, from url: GatewayURL, by egress: Egress, _ context: TLSContext,
@@ -41,15 +45,26 @@ final class AccessTokens {
         timer.action = { [unowned self] in fetchIfDue() }
     }
 
-    func start() {
-        isRunning = true
-        fetchIfDue()
-    }
+    func start() { isRunning = true }
 
     func stop() {
         isRunning = false
         timer.stop()
         exchange = nil
+        endLooks()
+    }
+
+    /// Fetches a token, if there is none; `end` is called once, when one has come or can't be had.
+    func look(then end: @escaping @EventLoop () -> Void) {
+        looks.append(end)
+        fetchIfDue()
+        if !life.isFetching { endLooks() }
+    }
+
+    private func endLooks() {
+        let ended = looks
+        looks = []
+        for end in ended { end() }
     }
 
     /// The value of a request's `authorization` and the generation to name when it is refused; `nil` while there is none.
@@ -125,6 +140,7 @@ final class AccessTokens {
             fault = nil
             lastError = nil
             fetchIfDue()
+            endLooks()
             onChange?()
         case .failed(let reason, let retryAfter): failed(reason, retryAfter: retryAfter, isFault: false)
         case .refused(let reason): failed(reason, retryAfter: nil, isFault: true)
@@ -137,9 +153,11 @@ final class AccessTokens {
                 "gateway.token_failed", metadata: ["host": "\(url.authority)", "reason": "\(reason)"])
         }
         lastError = reason
+        failures += 1
         life.failed(at: EventLoop.now, retryAfter: retryAfter, using: &random)
         if isFault { fault = GatewayAnswer.word(reason) ?? OwnReason.tokenFailed.code }
         fetchIfDue()
+        endLooks()
         onChange?()
     }
 }

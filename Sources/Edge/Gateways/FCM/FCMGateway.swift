@@ -46,7 +46,6 @@ package final class FCMGateway: LinkedGateway {
         return "\(base)/v1/projects/\(account.projectID)/messages:send"
     }
 
-    /// Connects, fetches an access token, and keeps both.
     package func start() {
         tokens.start()
         link.start()
@@ -57,18 +56,26 @@ package final class FCMGateway: LinkedGateway {
         link.stop()
     }
 
-    /// Takes over another key of the same project, and the CA file as it is now: present connections are drained and new
-    /// ones opened. The access token got by the old key serves until the new one has brought its own.
+    /// Fetches an access token, and then sees whether the host can be reached.
+    package func look(then end: @escaping @EventLoop () -> Void) {
+        tokens.look { [link] in link.look(then: end) }
+    }
+
+    /// Takes over another key of the same project, and the CA file as it is now: present connections are drained, and a new
+    /// one is tried. The access token got by the old key serves until the new one has brought its own.
     package func use(_ settings: FCMSettings) throws(GatewaySetupError) {
         let context = try settings.trust.context()
         tokens.use(settings.account, context)
         link.use(isSecure ? context : nil)
+        look {}
     }
 
     package var figures: GatewayFigures {
         var figures = link.figures
         figures.fault = fault
         figures.lastError = tokens.lastError ?? figures.lastError
+        figures.connectionFailures += tokens.failures
+        if tokens.current == nil, tokens.lastError != nil { figures.isResting = false }
         return figures
     }
 
@@ -76,9 +83,10 @@ package final class FCMGateway: LinkedGateway {
 
     package var capacity: Int { tokens.current == nil ? 0 : link.room }
 
+    /// Without an access token a connection helps nobody, unless one is about to come.
     package func noteBacklog() {
         tokens.noteBacklog()
-        link.noteBacklog()
+        if tokens.current != nil || tokens.lastError == nil { link.noteBacklog() }
     }
 
     package func retryNow() {
