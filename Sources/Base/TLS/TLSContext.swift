@@ -12,7 +12,7 @@ package struct TLSCredentials: Sendable {
 }
 
 /// Whose signature on a peer's certificate counts.
-package enum TLSTrust: Equatable, Sendable {
+package enum TLSTrust: Hashable, Sendable {
     case systemRoots
     /// A file of certificates in PEM.
     case file(path: String)
@@ -28,6 +28,8 @@ package final class TLSContext: @unchecked Sendable {
     /// The protocols, each with its length before it (RFC 7301), then a zero, as the callback gets only the
     /// beginning of the list. Owned, freed in deinit: no session outlives its context.
     private let protocolList: UnsafeMutableBufferPointer<UInt8>
+    /// The authorities of a client, which stay as they are as long as somebody has them.
+    private(set) var authorities: TrustStore?
 
     /// Makes a context for clients.
     ///
@@ -38,10 +40,27 @@ package final class TLSContext: @unchecked Sendable {
     package convenience init(
         trusting trust: TLSTrust, protocols: [String], credentials: TLSCredentials? = nil
     ) throws(TLSError) {
+        try self.init(
+            trusting: try TrustStore.current(trust), protocols: protocols, credentials: credentials)
+    }
+
+    /// Returns a context for clients that show no certificate: one that somebody has, where there is one.
+    package static func shared(trusting trust: TLSTrust, protocols: [String]) throws(TLSError) -> TLSContext {
+        let store = try TrustStore.current(trust)
+        return try store.context(for: protocols) { () throws(TLSError) in
+            try TLSContext(trusting: store, protocols: protocols, credentials: nil)
+        }
+    }
+
+    private convenience init(
+        trusting store: TrustStore, protocols: [String], credentials: TLSCredentials?
+    ) throws(TLSError) {
         try self.init(TLS_client_method(), isServer: false, protocols: protocols)
         SSL_CTX_set_options(handle, onionbell_SSL_client_options())
         SSL_CTX_set_verify(handle, SSL_VERIFY_PEER, nil)
-        try self.trust(trust)
+        authorities = store
+        // Counts a reference of its own.
+        SSL_CTX_set1_cert_store(handle, store.handle)
         if let credentials { try use(credentials) }
         if protocolList.count > 1 {
             // Returns 0 when all is well, unlike the rest of OpenSSL.
@@ -70,7 +89,7 @@ package final class TLSContext: @unchecked Sendable {
         try use(credentials)
         if let clientAuthorities {
             SSL_CTX_set_verify(handle, SSL_VERIFY_PEER, nil)
-            try trust(clientAuthorities)
+            try take(clientAuthorities)
         }
         if protocolList.count > 1 {
             SSL_CTX_set_alpn_select_cb(handle, selectProtocol, protocolList.baseAddress)
@@ -102,25 +121,18 @@ package final class TLSContext: @unchecked Sendable {
 }
 
 extension TLSContext {
-    private func trust(_ trust: TLSTrust) throws(TLSError) {
-        ERR_clear_error()
-        switch trust {
-        case .systemRoots:
-            guard SSL_CTX_set_default_verify_paths(handle) == 1 else {
-                throw .unusable("the system's CA files")
-            }
-        case .file(let path):
-            guard SSL_CTX_load_verify_file(handle, path) == 1 else { throw .unusable("CA file \(path)") }
-            if isServer { SSL_CTX_set_client_CA_list(handle, SSL_load_client_CA_file(path)) }
+    /// Has a server take certificates of clients that these authorities have signed, and name them to clients.
+    private func take(_ clientAuthorities: TLSTrust) throws(TLSError) {
+        let store = try TrustStore.current(clientAuthorities)
+        authorities = store
+        SSL_CTX_set1_cert_store(handle, store.handle)
+        switch clientAuthorities {
+        case .systemRoots: break
+        case .file(let path): SSL_CTX_set_client_CA_list(handle, SSL_load_client_CA_file(path))
         case .authorities(let pem):
-            let certificates = try Self.certificates(in: pem, what: "CA certificates")
-            defer { for certificate in certificates { X509_free(certificate) } }
-            for certificate in certificates {
-                // Counts a reference of its own.
-                guard X509_STORE_add_cert(SSL_CTX_get_cert_store(handle), certificate) == 1 else {
-                    throw .unusable("CA certificates")
-                }
-                if isServer { SSL_CTX_add_client_CA(handle, certificate) }
+            for certificate in try Self.certificates(in: pem, what: "CA certificates") {
+                SSL_CTX_add_client_CA(handle, certificate)
+                X509_free(certificate)
             }
         }
     }
@@ -161,7 +173,7 @@ extension TLSContext {
     /// Reads the certificates of a text, at least one, each to be freed by the caller.
     ///
     /// - Throws: Also when a later one can't be read: a chain that is cut short would be found out by clients only.
-    private static func certificates(in pem: [UInt8], what: String) throws(TLSError) -> [OpaquePointer] {
+    static func certificates(in pem: [UInt8], what: String) throws(TLSError) -> [OpaquePointer] {
         ERR_clear_error()
         let text = try file(pem)
         defer { BIO_free(text) }

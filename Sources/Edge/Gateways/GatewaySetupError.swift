@@ -26,6 +26,7 @@ extension TLSTrust {
         protocols: [String] = ["h2", "http/1.1"], credentials: TLSCredentials? = nil
     ) throws(GatewaySetupError) -> TLSContext {
         do throws(TLSError) {
+            guard let credentials else { return try .shared(trusting: self, protocols: protocols) }
             return try TLSContext(trusting: self, protocols: protocols, credentials: credentials)
         } catch {
             throw .tls(error)

@@ -48,7 +48,7 @@ package final class WebFetch: StreamHandler {
     private static func context(for url: GatewayURL) throws(ConnectionEnd) -> TLSContext? {
         guard url.isSecure else { return nil }
         do {
-            return try TLSContext(trusting: .systemRoots, protocols: ["http/1.1"])
+            return try .shared(trusting: .systemRoots, protocols: ["http/1.1"])
         } catch {
             throw ConnectionEnd(error)
         }
