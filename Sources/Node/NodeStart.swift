@@ -121,11 +121,7 @@ final class NodeStart {
     /// Opens the owner's door on two listeners, one where the settings say and one in the state directory for
     /// `onionbell status`, and the console.
     private func openOwnersDoors(of node: RelayNode) async throws(NodeError) {
-        let door = ManagementDoor { [unowned node] in
-            node.report
-        } article: {
-            await InstalledArticle.read($0)
-        }
+        let door = ManagementDoor(desk: node.desk) { await InstalledArticle.read($0) }
         let management = HTTPServer { door.answer($0, respond: $1) }
         do throws(SystemError) {
             _ = try management.open(on: settings.managementListen)

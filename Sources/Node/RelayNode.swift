@@ -24,6 +24,8 @@ final class RelayNode {
     let proofs: ProofWatch
     let looks: GatewayLooks
     let loopWatch = LoopWatch()
+    /// Puts the node's report together.
+    private(set) lazy var desk = ReportDesk { [unowned self] in takeReport() }
     let credentials: CredentialWatch
     let certificates: CertificateWatch
     let invitations: InvitationWatch
@@ -97,7 +99,7 @@ final class RelayNode {
         disk.start()
         proofs.start()
         looks.start()
-        history.start { [unowned self] in checks }
+        history.start { [unowned self] in await desk.put(\.checks) }
     }
 
     /// Tells what the restart in place was like by which this node came.

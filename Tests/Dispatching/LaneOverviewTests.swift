@@ -8,6 +8,10 @@ import Testing
 @Suite struct LaneOverviewTests {
     private let lane = Lane(id: LaneID(app: "ntfy", host: .production))
 
+    private func one(_ gateway: GatewayFigures) -> LanesOfNow.One {
+        LanesOfNow.One(lane, Pipeline.Queue(), LaneFigures(), gateway: gateway)
+    }
+
     private func gateway(_ change: (inout GatewayFigures) -> Void) -> GatewayFigures {
         var figures = GatewayFigures()
         change(&figures)
@@ -23,9 +27,9 @@ import Testing
         var overview = LaneOverview()
         // Counts of a lane that is gone.
         overview.addCounts(of: gateway { $0.connectionFailures = 1 })
-        overview.add(lane, Pipeline.Queue(), LaneFigures(), gateway: resting)
+        overview.add(one(resting))
         #expect(overview.gateway?.isResting == true && overview.gateway?.connectionFailures == 4)
-        overview.add(lane, Pipeline.Queue(), LaneFigures(), gateway: gateway { $0.isResting = false })
+        overview.add(one(gateway { $0.isResting = false }))
         #expect(overview.gateway?.isResting == false)
     }
 
@@ -33,10 +37,10 @@ import Testing
         var overview = LaneOverview()
         for until: MonotonicTime in [7, 9, 8] {
             overview.add(
-                lane, Pipeline.Queue(), LaneFigures(),
-                gateway: gateway {
-                    $0.wish = GatewayFigures.Wish(reason: "\(until.nanoseconds)", until: until)
-                })
+                one(
+                    gateway {
+                        $0.wish = GatewayFigures.Wish(reason: "\(until.nanoseconds)", until: until)
+                    }))
         }
         #expect(overview.gateway?.wish?.reason == "9")
     }

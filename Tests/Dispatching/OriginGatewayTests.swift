@@ -56,15 +56,15 @@ import Vectors
         made[1].gateway.answer(0, .accepted)
         _ = await receipts.wait(for: 5)
         let shown = LaneID(app: "web", host: .others)
-        #expect(dispatcher.overview.keys.sorted { $0.name < $1.name } == [shown])
-        #expect(dispatcher.overview[shown]?.figures.delivered == 2)
-        #expect(dispatcher.overview[shown]?.queue.waiting == 1)
+        #expect(dispatcher.lanesOfNow.overview.keys.sorted { $0.name < $1.name } == [shown])
+        #expect(dispatcher.lanesOfNow.overview[shown]?.figures.delivered == 2)
+        #expect(dispatcher.lanesOfNow.overview[shown]?.queue.waiting == 1)
 
         // The second has nothing left and goes for a third; what it counted stays.
         dispatcher.submit(submission("c.example", 9), from: door, awaitsOutcome: false) { receipts.add($0) }
         _ = await receipts.wait(for: 6)
         #expect(made.count == 3 && made[1].gateway.capacity == 0)
-        #expect(dispatcher.overview[shown]?.figures.delivered == 2)
+        #expect(dispatcher.lanesOfNow.overview[shown]?.figures.delivered == 2)
         #expect(dispatcher.counters.delivered == 2)
         await dispatcher.stop(deadline: .zero)
     }
@@ -98,8 +98,8 @@ import Vectors
         dispatcher.submit(submission("b.example", 2), from: door, awaitsOutcome: false) { receipts.add($0) }
         _ = await receipts.wait(for: 3)
         let named = LaneID(app: "web", host: try #require(LaneHost(origin: "https://a.example")))
-        #expect(dispatcher.overview[named]?.figures.delivered == 1)
-        #expect(dispatcher.overview[LaneID(app: "web", host: .others)]?.figures.delivered == 0)
+        #expect(dispatcher.lanesOfNow.overview[named]?.figures.delivered == 1)
+        #expect(dispatcher.lanesOfNow.overview[LaneID(app: "web", host: .others)]?.figures.delivered == 0)
         await dispatcher.stop(deadline: .zero)
     }
 }

@@ -173,21 +173,15 @@ extension Dispatcher {
         tally.gone.gateways[shown, default: GatewayFigures()].addCounts(of: gateway.figures)
     }
 
-    /// The state and the counts of the lanes, by the names that they are shown under: lanes to origins that
-    /// are shown alike are one. Looks at everything that waits.
-    package var overview: [LaneID: LaneOverview] {
-        var overview: [LaneID: LaneOverview] = [:]
-        for (shown, figures) in tally.gone.lanes {
-            overview[shown, default: LaneOverview()].figures.add(figures)
+    /// What is counted of the lanes now. Looks at everything that waits.
+    package var lanesOfNow: LanesOfNow {
+        let all = pipeline.lanes
+        var lanes: [LanesOfNow.One] = []
+        lanes.reserveCapacity(all.count)
+        for (index, queue) in queues.enumerated() where !all[index].stage.isGone {
+            let gateway = gateways.indices.contains(index) ? gateways[index]?.figures : nil
+            lanes.append(LanesOfNow.One(all[index], queue, tally.lanes[index], gateway: gateway))
         }
-        for (shown, figures) in tally.gone.gateways {
-            overview[shown, default: LaneOverview()].addCounts(of: figures)
-        }
-        for (index, queue) in queues.enumerated() where !lanes[index].stage.isGone {
-            let figures = gateways.indices.contains(index) ? gateways[index]?.figures : nil
-            overview[lanes[index].shown, default: LaneOverview()].add(
-                lanes[index], queue, tally.lanes[index], gateway: figures)
-        }
-        return overview
+        return LanesOfNow(lanes: lanes, gone: tally.gone)
     }
 }

@@ -55,7 +55,7 @@ struct Tally {
 }
 
 /// The counts of lanes that are gone, by the names that they were shown under: no counter goes back.
-struct GoneLanes {
+struct GoneLanes: Sendable {
     var lanes: [LaneID: LaneFigures] = [:]
     var gateways: [LaneID: GatewayFigures] = [:]
 }

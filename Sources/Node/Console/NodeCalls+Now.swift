@@ -19,7 +19,7 @@ extension NodeCalls {
             by: .node { calls, _ in
                 HTTPResponse(
                     status: 200,
-                    json: ["events": .array(calls.node.report.timeline.events.reversed().map(\.json))])
+                    json: ["events": .array(calls.node.history.timeline.events.reversed().map(\.json))])
             }),
         Call(
             CallText(

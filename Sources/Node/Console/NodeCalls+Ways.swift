@@ -22,7 +22,7 @@ extension NodeCalls {
                         ])
                     ])),
             by: .node { calls, _ in
-                let (settings, report) = (calls.node.settings, calls.node.report)
+                let (settings, report) = (calls.node.settings, await calls.desk.put { $0 })
                 let ways = WaySwitch.allCases.map { way -> JSON in
                     let state = way.state(in: settings, report)
                     return .object(

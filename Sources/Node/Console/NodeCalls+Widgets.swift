@@ -14,7 +14,7 @@ extension NodeCalls {
                     "For a REST sensor and for scripts. A token of /widget-tokens is enough, in the field Authorization or as the parameter token.",
                 answer: .json("The figures.", WidgetFigures.shape), caller: .widget),
             by: .node { calls, _ in
-                HTTPResponse(status: 200, json: WidgetFigures(of: calls.node.report).json)
+                HTTPResponse(status: 200, json: await calls.desk.put { WidgetFigures(of: $0).json })
             }),
         Call(
             CallText(
@@ -22,7 +22,7 @@ extension NodeCalls {
                 "Tell the same in the form of Umbrel's widgets (four-stats).",
                 answer: .json("The widget.", WidgetFigures.fourStatsShape), caller: .widget),
             by: .node { calls, _ in
-                HTTPResponse(status: 200, json: WidgetFigures(of: calls.node.report).fourStats)
+                HTTPResponse(status: 200, json: await calls.desk.put { WidgetFigures(of: $0).fourStats })
             }),
         Call(
             CallText(

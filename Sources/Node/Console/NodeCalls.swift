@@ -31,12 +31,9 @@ final class NodeCalls: HTTPDoor {
     private static let mostRunning = 32
 
     /// Puts the node's report into words.
-    let desk: ReportDesk
+    var desk: ReportDesk { node.desk }
 
-    init(of node: RelayNode) {
-        self.node = node
-        desk = ReportDesk { [unowned node] in node.report }
-    }
+    init(of node: RelayNode) { self.node = node }
 
     func handler(for path: String) -> HTTPServer.Handler? {
         guard let callPath = CallPath(path) else { return nil }

@@ -12,7 +12,7 @@ final class NodeHistory {
     private(set) var timeline: Timeline
     private let path: String
     private let dispatcher: Dispatcher
-    private var checks: @EventLoop () -> [Check] = { [] }
+    private var checks: @EventLoop () async -> [Check] = { [] }
     private let log: Logger
     private var isStopped = false
     private let timer = Timer()
@@ -37,7 +37,9 @@ final class NodeHistory {
             _ = upToNow()
             startMinute()
         }
-        checkTimer.action = { [unowned self] in look() }
+        checkTimer.action = { [unowned self] in
+            Task { [weak self] in await self?.look() }
+        }
         saveTimer.action = { [unowned self] in
             Task { [weak self] in await self?.save() }
         }
@@ -56,15 +58,17 @@ final class NodeHistory {
         return history
     }
 
-    func start(_ checks: @escaping @EventLoop () -> [Check]) {
+    func start(_ checks: @escaping @EventLoop () async -> [Check]) {
         self.checks = checks
         startMinute()
-        look()
+        checkTimer.start(after: .zero)
         saveTimer.start(after: NodeHistory.saveInterval)
     }
 
-    private func look() {
-        timeline.note(checks(), at: EventLoop.unixMilliseconds)
+    private func look() async {
+        let checks = await checks()
+        guard !isStopped else { return }
+        timeline.note(checks, at: EventLoop.unixMilliseconds)
         checkTimer.start(after: NodeHistory.checkInterval)
     }
 

@@ -13,26 +13,35 @@ import Wire
 
 /// The report to the operator: everything is asked where it is counted, when somebody looks.
 extension RelayNode {
-    var report: Report {
-        var report = figures
+    /// Takes the figures of the report. What takes longer with each app is for who puts the report together.
+    func takeReport() -> ReportDesk.Taken {
+        let figures = figures
+        let onionChecks = onionChecks(at: figures.awake)
+        let lanes = LaneReports(
+            lanes: dispatcher.lanesOfNow, apps: settings.apps, faults: credentials.faults)
+        let certificate = doors.listeners.certificateEnd
+        let shown = ProofAge(of: doors.listeners.provenAt, since: begun, at: figures.awake)
+        return {
+            var report = figures
+            report.lanes = lanes.reports(at: report.monotonicNow)
+            report.certificates = report.certificatesOfApps
+            if let certificate { report.certificates.append(.init(app: CheckKind.https, end: certificate)) }
+            report.checks =
+                onionChecks + report.deliveryChecks
+                + report.certificates.map {
+                    CertificateAlarm.check(
+                        of: $0.app, end: $0.end, now: report.now.milliseconds / 1000,
+                        fault: lanes.faults[ByteText($0.app)], shown: shown)
+                }
+            return report
+        }
+    }
+
+    private var figures: Report {
+        var report = Report()
         report.onion = onionReport
         report.history = history.upToNow()
         report.timeline = history.timeline
-        report.checks = checks(of: report)
-        return report
-    }
-
-    /// The checks of all that is to be well.
-    var checks: [Check] { checks(of: figures) }
-
-    private func checks(of figures: Report) -> [Check] {
-        onionChecks(at: figures.awake) + figures.deliveryChecks
-            + certificateChecks(at: figures.now.milliseconds / 1000)
-    }
-
-    /// All that is asked of the node's parts but what only somebody who looks wants to know.
-    private var figures: Report {
-        var report = Report()
         report.version = programVersion
         report.now = EventLoop.unixTime
         report.monotonicNow = EventLoop.now
@@ -50,8 +59,6 @@ extension RelayNode {
         report.shared = sharedReport(at: report)
         report.hasNobodyToRing = settings.apps.allSatisfy { !$0.hasCredentials }
         report.doors = dispatcher.doors.map { .init(name: $0.name, figures: $0.figures) }
-        report.lanes = laneReports(at: report.monotonicNow)
-        report.certificates = certificates.ends.map { .init(app: $0.app, end: $0.end) }
         addConnections(to: &report)
         report.phones = store.phoneBook.value.phones.count
         return report
@@ -76,60 +83,6 @@ extension RelayNode {
         outbox.deadTokens = dispatcher.deadTokens
         outbox.wasMadeAnew = store.wasMadeAnew
         return outbox
-    }
-
-    /// Returns the lanes that are configured, then those for which something is left from before. Lanes to
-    /// origins are reported together, as their service shows them.
-    private func laneReports(at now: MonotonicTime) -> [Report.Lane] {
-        var reports = settings.apps.flatMap { app -> [Report.Lane] in
-            app.settings.hosts.map { Report.Lane(app: app.name, host: $0, service: app.service.name) }
-        }
-        let overview = dispatcher.overview
-        // Each is looked for once: there may be hundreds of apps.
-        var others = overview
-        for report in reports { others[report.laneID] = nil }
-        others = others.filter { $1.queue.waiting > 0 || $1.gateway != nil }
-        let apps = Dictionary(settings.apps.map { (ByteText($0.name), $0) }) { first, _ in first }
-        for lane in others.keys.sorted(by: { ($0.app, $0.host.name) < ($1.app, $1.host.name) }) {
-            let isOrigin = lane.host != .production && lane.host != .sandbox
-            let app = isOrigin ? apps[ByteText(lane.app)] : nil
-            reports.append(Report.Lane(app: lane.app, host: lane.host, service: app?.service.name))
-        }
-        func advice(for reason: String, of app: String) -> String? {
-            apps[ByteText(app)].flatMap { type(of: $0.settings).advice(for: reason) }
-        }
-        let faults = credentials.faults
-        for index in reports.indices {
-            reports[index].credentialFault = faults[ByteText(reports[index].app)]
-            guard let lane = overview[reports[index].laneID] else { continue }
-            reports[index].gateway = lane.gateway
-            reports[index].figures = lane.figures
-            reports[index].waiting = lane.queue.waiting
-            reports[index].oldestAge = lane.queue.oldestSubmittedAt.map { max(.zero, now - $0) }
-            reports[index].oldestDueAge = lane.queue.oldestDueSubmittedAt.map { max(.zero, now - $0) }
-            reports[index].blockedReason = lane.blockedReason
-            reports[index].blockedAdvice = reports[index].fault.flatMap {
-                advice(for: $0, of: reports[index].app)
-            }
-            reports[index].wishAdvice = lane.gateway?.wish.flatMap {
-                advice(for: $0.reason, of: reports[index].app)
-            }
-            reports[index].errorAdvice = lane.gateway?.lastError.flatMap {
-                advice(for: $0, of: reports[index].app)
-            }
-            reports[index].isPaused = lane.isPaused
-            reports[index].fullAge = lane.fullAt.map { max(.zero, now - $0) }
-        }
-        return reports
-    }
-
-    private func certificateChecks(at now: Int64) -> [Check] {
-        let faults = credentials.faults
-        return certificates.ends.map { app, end in
-            CertificateAlarm.check(
-                of: app, end: end, now: now, fault: faults[ByteText(app)],
-                shown: ProofAge(of: doors.listeners.provenAt, since: begun, at: EventLoop.awake))
-        }
     }
 
     private func addConnections(to report: inout Report) {
@@ -219,10 +172,6 @@ extension RelayNode {
         report.take(presence.figures)
         return report
     }
-}
-
-extension Report.Lane {
-    fileprivate var laneID: LaneID { LaneID(app: app, host: host) }
 }
 
 extension QRCode {

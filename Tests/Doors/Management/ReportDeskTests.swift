@@ -8,19 +8,22 @@ import Testing
 /// Reports in words, off the event loop.
 @EventLoop
 @Suite struct ReportDeskTests {
-    /// While one report is put into words, the loop goes on, and the next report is not made yet.
+    /// While one report is put together and into words, the loop goes on, and the figures of the next are not taken yet.
     @Test func oneReportIsMadeAtATime() async {
+        let gate = DispatchSemaphore(value: 0)
         var made = 0
         let desk = ReportDesk {
             made += 1
-            var report = Report()
-            report.phones = made
-            return report
+            return { [made] in
+                // Only the loop opens it.
+                if made == 1 { gate.wait() }
+                var report = Report()
+                report.phones = made
+                return report
+            }
         }
-        let gate = DispatchSemaphore(value: 0)
         let first = Task {
             await desk.put { report in
-                // Only the loop opens it.
                 gate.wait()
                 return report.phones
             }
@@ -29,6 +32,7 @@ import Testing
         while made == 0 { await EventLoop.nextTurn() }
         await EventLoop.nextTurn()
         #expect(made == 1)
+        gate.signal()
         gate.signal()
         #expect(await first.value == 1)
         #expect(await second.value == 2)

@@ -11,7 +11,6 @@ import Reactor
 package final class ManagementDoor {
     package typealias Check = Overview.Check
 
-    private let report: @EventLoop () -> Report
     private let desk: ReportDesk
     private let article: Article
 
@@ -31,11 +30,10 @@ package final class ManagementDoor {
     /// Makes the door.
     ///
     /// - Parameters:
-    ///   - report: Makes the report anew for each request.
+    ///   - desk: Makes the report anew for each request.
     ///   - article: Returns an article that the page links to, as `/docs/NAME.md`.
-    package init(report: @escaping @EventLoop () -> Report, article: @escaping Article = { _ in nil }) {
-        self.report = report
-        desk = ReportDesk(report: report)
+    package init(desk: ReportDesk, article: @escaping Article = { _ in nil }) {
+        self.desk = desk
         self.article = article
     }
 
@@ -72,8 +70,15 @@ package final class ManagementDoor {
         switch page {
         case .fixed(let response): respond(response)
         case .health(let readiness):
-            let report = report()
-            respond(health(readiness ? report.readinessChecks : report.checks))
+            Task {
+                let (isWell, body) = await desk.put { report in
+                    let checks = readiness ? report.readinessChecks : report.checks
+                    return (checks.allSatisfy(\.isWell), HealthReport.json(of: checks))
+                }
+                var response = self.page("application/json", body)
+                if !isWell { response.status = 503 }
+                respond(response)
+            }
         case .report(let type, let words):
             Task { respond(self.page(type, await desk.put(words))) }
         }
@@ -120,18 +125,12 @@ package final class ManagementDoor {
         return response
     }
 
-    private func health(_ checks: [Check]) -> HTTPResponse {
-        var response = page("application/json", HealthReport.json(of: checks))
-        if !checks.allSatisfy(\.isWell) { response.status = 503 }
-        return response
-    }
-
     /// Whether the host is a number, `localhost` or the node's own onion address. A page from elsewhere can make a
     /// browser ask here under a name of its own (DNS rebinding), and must not read the answer.
     private func isOurs(host: String) -> Bool {
         if HTTPRequest.isLocal(host: host) { return true }
         guard let name = HTTPRequest.name(ofHost: host), name.hasSuffix(".onion") else { return false }
-        let onion = report().onion
+        let onion = desk.now.onion
         return name == onion.address || name == onion.ownAddress
     }
 }

@@ -1,25 +1,31 @@
 import Overview
 import Reactor
 
-/// Puts reports into words off the event loop, one after the other: with four hundred apps a page of metrics has tens of
-/// thousands of lines, and all peers and gateways would wait for it.
+/// Puts reports together and into words off the event loop, one after the other: with four hundred apps a page of metrics has
+/// tens of thousands of lines, and all peers and gateways would wait for it.
 @EventLoop
 package final class ReportDesk {
-    private let report: @EventLoop () -> Report
-    /// A report is made when its turn has come, so that there is one at a time, however many ask.
+    /// A report whose figures are taken; whoever calls it puts them together, on whatever thread.
+    package typealias Taken = @Sendable () -> Report
+
+    private let take: @EventLoop () -> Taken
+    /// Figures are taken when their turn has come, so that there is one report at a time, however many ask.
     private let order = InOrder()
     private let jobs = JobQueue(named: "report")
 
     /// Makes the desk.
     ///
-    /// - Parameter report: Makes the report anew each time.
-    package init(report: @escaping @EventLoop () -> Report) { self.report = report }
+    /// - Parameter take: Takes the figures anew each time.
+    package init(take: @escaping @EventLoop () -> Taken) { self.take = take }
+
+    /// The report of now, put together by the loop. Only for who can't wait.
+    package var now: Report { take()() }
 
     /// Returns what `words` makes of the report of now.
     package func put<Words: Sendable>(_ words: @escaping @Sendable (Report) -> Words) async -> Words {
-        await order.run { [report, jobs] in
-            let report = report()
-            return await jobs.run { words(report) }
+        await order.run { [take, jobs] in
+            let report = take()
+            return await jobs.run { words(report()) }
         }
     }
 }
