@@ -1,3 +1,4 @@
+import Clocks
 import Foundation
 import Lab
 import Processes
@@ -61,6 +62,7 @@ final class Bench {
     /// A gateway and, in front of it, a node that has nothing in its outbox. Both end with `body`.
     ///
     /// - Parameters:
+    ///   - apps: Further apps in the node's settings.
     ///   - database: Where the node keeps what it stores; `nil`: in a file.
     ///   - network: The tor that serves the node's onion address; `nil`: one without a network.
     ///   - console: A place where its console listens; empty: it has none.
@@ -68,13 +70,13 @@ final class Bench {
     func withNode<Result>(
         delay: Int = 0, streams: Int = 1000, writeBehind: Double = 0.25, readers: Int = 500,
         isTimed: Bool = false, hasWork: Bool = true, in database: LabDatabase? = nil,
-        over network: LabTor? = nil, console: String = "",
+        over network: LabTor? = nil, console: String = "", apps: Int = 0,
         startedBy starter: [String]? = nil,
         on core: Core = .measured, _ body: (NodeUnderTest) async throws -> Result
     ) async throws -> Result {
         try await withGateway(
             delay: delay, streams: streams, writeBehind: writeBehind, readers: readers, isTimed: isTimed,
-            hasWork: hasWork, in: database, over: network, console: console
+            hasWork: hasWork, in: database, over: network, console: console, apps: apps
         ) {
             gateway in
             let child = try Child(
@@ -101,7 +103,7 @@ final class Bench {
     func withGateway<Result>(
         delay: Int = 0, streams: Int = 1000, writeBehind: Double = 0.25, readers: Int = 500,
         isTimed: Bool = false, hasWork: Bool = true, in database: LabDatabase? = nil,
-        over network: LabTor? = nil, console: String = "",
+        over network: LabTor? = nil, console: String = "", apps: Int = 0,
         _ body: (Gateway) async throws -> Result
     ) async throws -> Result {
         let control = network.map { "\($0.control)" } ?? "unix:\(directory.path)/tor/control"
@@ -110,7 +112,7 @@ final class Bench {
             [
                 "gateway", "--directory", world.path, "--delay", "\(delay)", "--streams", "\(streams)",
                 "--write-behind", "\(writeBehind)", "--readers", "\(readers)",
-                "--storage-url", database?.url ?? "", "--console", console,
+                "--storage-url", database?.url ?? "", "--console", console, "--apps", "\(apps)",
                 "--peers", "\(peers)", "--http", "\(http)", "--web-push", "\(webPush)",
                 "--control", control,
                 "--cookie", network?.cookieFile ?? "\(directory.path)/tor/cookie",
@@ -134,6 +136,9 @@ final class NodeUnderTest {
     let gateway: Bench.Gateway
     private let child: Child
     private let bench: Bench
+    private let begun = EventLoop.now
+    /// The time until a door was open.
+    private(set) var start: Duration = .zero
 
     init(_ child: Child, _ gateway: Bench.Gateway, _ bench: Bench) {
         self.gateway = gateway
@@ -149,6 +154,7 @@ final class NodeUnderTest {
             }
             if let stream = try? await Reactor.Stream.connect(to: peers, deadline: .seconds(1)) {
                 stream.close()
+                start = EventLoop.now - begun
                 return try await Task.sleep(for: .milliseconds(700))
             }
             try await Task.sleep(for: .milliseconds(20))

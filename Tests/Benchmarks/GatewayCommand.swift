@@ -24,6 +24,7 @@ struct GatewayCommand: AsyncParsableCommand {
     @Option(help: "The node's storage.write_behind.") var writeBehind = 0.25
     @Option(help: "The node's doors.mailbox.readers; peers have the rest of 11,000.") var readers = 500
     @Option(help: "The node's storage.url; empty: a file.") var storageURL = ""
+    @Option(help: "Further apps of Apple's in the node's settings.") var apps = 0
     @Flag(
         help:
             "Write how long requests took to come here, as DIRECTORY/timed-NUMBER, for loads that were told a number."
@@ -108,15 +109,8 @@ struct GatewayCommand: AsyncParsableCommand {
           http_listen: \(http)
           proof_of_work: \(!withoutWork)
         apps:
-          - name: ios
-            gateway: apns
-            topic: \(GatewayCommand.topic)
-            key_file: AuthKey.p8
-            key_id: \(credentials.keyID)
-            team_id: \(credentials.teamID)
-            production_url: \(url)
-            sandbox_url: \(url)
-            ca_file: ca.pem
+        \(app("ios", topic: GatewayCommand.topic, url, credentials))
+        \((0..<apps).map { app("app-\($0)", topic: "a\($0).\(GatewayCommand.topic)", url, credentials) }.joined(separator: "\n"))
           - name: android
             gateway: fcm
             service_account_file: account.json
@@ -163,6 +157,21 @@ struct GatewayCommand: AsyncParsableCommand {
         console:
           listen: [\(console.isEmpty ? "" : "\"\(console)\"")]
 
+        """
+    }
+
+    @EventLoop
+    private func app(_ name: String, topic: String, _ url: String, _ credentials: LabCredentials) -> String {
+        """
+          - name: \(name)
+            gateway: apns
+            topic: \(topic)
+            key_file: AuthKey.p8
+            key_id: \(credentials.keyID)
+            team_id: \(credentials.teamID)
+            production_url: \(url)
+            sandbox_url: \(url)
+            ca_file: ca.pem
         """
     }
 

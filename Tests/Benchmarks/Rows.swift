@@ -37,6 +37,8 @@ struct Rows {
         Row(name: "rate", rounds: 3) { try await $0.measureRate() },
         Row(name: "slow", rounds: 3) { try await $0.measureSlowGateway() },
         Row(name: "idle", rounds: 1) { try await $0.measureIdle() },
+        Row(name: "100 apps", rounds: 3) { try await $0.measureStartWithApps() },
+        Row(name: "apps, pages", rounds: 3) { try await $0.measurePagesWithApps() },
         Row(name: "readers", rounds: 1) { try await $0.measureReaders() },
         Row(name: "peers 1 x 64", rounds: 3) { try await $0.measurePeers(1, window: 64) },
         Row(name: "peers 100 x 8", rounds: 3) { try await $0.measurePeers(100, window: 8) },

@@ -5,11 +5,11 @@ package enum HealthReport {
     /// Returns `{"status":"ok|warning|failing","checks":{"outbox":{"ok":true,"level":"ok","state":"…"},…}}`,
     /// with an `advice` where there is something to do.
     package static func json(of checks: [Check]) -> [UInt8] {
-        var body = Array("{\"status\":\"\(checks.level)\",\"checks\":{".utf8)
+        var body = Array("{\"status\":\"\(checks.level.rawValue)\",\"checks\":{".utf8)
         for (index, check) in checks.enumerated() {
             if index > 0 { body.append(UInt8(ascii: ",")) }
             body.append(jsonString: check.name)
-            body.append(contentsOf: ":{\"ok\":\(check.isWell),\"level\":\"\(check.level)\",\"state\":".utf8)
+            body.append(contentsOf: ":{\"ok\":\(check.isWell),\"level\":\"\(check.level.rawValue)\",\"state\":".utf8)
             body.append(jsonString: check.state)
             if let advice = check.advice {
                 body.append(contentsOf: ",\"advice\":".utf8)
