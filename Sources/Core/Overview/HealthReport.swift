@@ -9,7 +9,8 @@ package enum HealthReport {
         for (index, check) in checks.enumerated() {
             if index > 0 { body.append(UInt8(ascii: ",")) }
             body.append(jsonString: check.name)
-            body.append(contentsOf: ":{\"ok\":\(check.isWell),\"level\":\"\(check.level.rawValue)\",\"state\":".utf8)
+            body.append(
+                contentsOf: ":{\"ok\":\(check.isWell),\"level\":\"\(check.level.rawValue)\",\"state\":".utf8)
             body.append(jsonString: check.state)
             if let advice = check.advice {
                 body.append(contentsOf: ",\"advice\":".utf8)
