@@ -59,7 +59,7 @@ import Testing
             "onionbell_submissions_total{endpoint=\"peer\",result=\"stored\"} 2",
             "onionbell_outbox_notifications{app=\"bisq-remote-ios\",environment=\"production\"} 0",
             "onionbell_onion_published 0", "onionbell_tor_connected 1", "onionbell_peer_connections 1",
-            "onionbell_gateway_connections{app=\"bisq-remote-android\",environment=\"production\"} 1",
+            "onionbell_gateway_connections{app=\"bisq-remote-ios\",environment=\"production\"} 1",
         ] {
             #expect(metrics.body.contains("\n\(line)\n"), "\(line)")
         }
