@@ -293,9 +293,8 @@ extension Report {
                 .lane(lane.name),
                 "not known whether it works: nothing was sent since the start, and no trouble is known")
         }
-        return .counted(
-            .lane(lane.name),
-            "\(gateway.connections > 0 ? "open; " : "")the last answer was \(Words.time(age(of: last))) ago")
+        let open = gateway.connections > 0 ? "open; " : ""
+        return .counted(.lane(lane.name), "\(open)the last answer was \(Words.time(age(of: last))) ago")
     }
 
     private static func adviceAboutLastError(of lane: Lane?) -> String {
