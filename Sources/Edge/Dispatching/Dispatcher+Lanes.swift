@@ -173,7 +173,7 @@ extension Dispatcher {
         tally.gone.gateways[shown, default: GatewayFigures()].addCounts(of: gateway.figures)
     }
 
-    /// What is counted of the lanes now. Looks at everything that waits.
+    /// The figures of all lanes as they are now. To take them looks at everything that waits.
     package var lanesOfNow: LanesOfNow {
         let all = pipeline.lanes
         var lanes: [LanesOfNow.One] = []

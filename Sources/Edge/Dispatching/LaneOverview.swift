@@ -42,7 +42,7 @@ package struct LaneOverview: Equatable, Sendable {
     }
 }
 
-/// What is counted of each lane at one moment. To put it together takes longer than to take it, and any thread may do it.
+/// The figures of each lane at one moment. To put it together takes longer than to take it, and any thread may do it.
 package struct LanesOfNow: Sendable {
     struct One: Sendable {
         let shown: LaneID

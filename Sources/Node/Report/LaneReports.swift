@@ -57,6 +57,8 @@ extension Report {
 extension Report.Lane {
     fileprivate var laneID: LaneID { LaneID(app: app, host: host) }
 
+    /// Takes over the figures of a lane.
+    ///
     /// - Parameter advice: Returns the advice of an app's service about a reason; `nil`: nothing more.
     fileprivate mutating func take(
         _ lane: LaneOverview, at now: MonotonicTime, advice: (_ reason: String, _ app: String) -> String?

@@ -4,7 +4,7 @@ import Logging
 import Reactor
 import Relay
 
-/// What became of requests.
+/// The outcomes of requests.
 extension GatewayLink {
     /// The outcome of what was sent while there is no connection: the operator's fault, or it comes back
     /// unharmed.

@@ -1,6 +1,6 @@
 import Reactor
 
-/// Those who want to know whether a host can be reached, and how long a connection is looked at for that.
+/// The calls that wait to hear whether a host can be reached, and the time for which a connection is looked at.
 ///
 /// Apple refuses a certificate a moment after the connection stands: so long it is looked at.
 @EventLoop

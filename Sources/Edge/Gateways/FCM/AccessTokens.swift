@@ -30,7 +30,7 @@ final class AccessTokens {
     private let timer = Timer()
     private var random = SystemRandomNumberGenerator()
     private var isRunning = false
-    /// Those who want to know whether there can be a token.
+    /// The calls that wait to hear whether there can be a token.
     private var looks: [@EventLoop () -> Void] = []
 
     init(

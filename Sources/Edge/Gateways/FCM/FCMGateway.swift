@@ -83,7 +83,7 @@ package final class FCMGateway: LinkedGateway {
 
     package var capacity: Int { tokens.current == nil ? 0 : link.room }
 
-    /// Without an access token a connection helps nobody, unless one is about to come.
+    /// Makes a connection for what waits. Without an access token it helps nobody, unless one is about to come.
     package func noteBacklog() {
         tokens.noteBacklog()
         if tokens.current != nil || tokens.lastError == nil { link.noteBacklog() }
