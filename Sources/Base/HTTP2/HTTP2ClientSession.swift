@@ -37,6 +37,7 @@ package final class HTTP2ClientSession: HTTP2Session {
     // Each access is over at once, as in `Stream`: two cannot overlap, so Swift need not look.
     @exclusivity(unchecked) private var events: [HTTP2ClientEvent] = []
     private let kept: [[UInt8]]?
+    private let keptOfErrors: [[UInt8]]
 
     /// Makes a client's session.
     ///
@@ -44,9 +45,14 @@ package final class HTTP2ClientSession: HTTP2Session {
     ///   - presumedStreams: how many requests may be sent before the server's first SETTINGS say how many: 1 where the
     ///     server opens up only after a good request.
     ///   - kept: the header fields of answers that are handed on; `nil`: all.
+    ///   - keptOfErrors: further ones, of answers whose status is not 2xx.
     ///   - firstStream: the number of the first request's stream, odd.
-    package init(presumedStreams: Int = 100, keeping kept: [String]? = nil, firstStream: Int32 = 1) {
+    package init(
+        presumedStreams: Int = 100, keeping kept: [String]? = nil, ofErrors keptOfErrors: [String] = [],
+        firstStream: Int32 = 1
+    ) {
         self.kept = kept?.map { Array($0.utf8) }
+        self.keptOfErrors = keptOfErrors.map { Array($0.utf8) }
         super.init(
             isServer: false, presumedStreams: UInt32(clamping: presumedStreams),
             settings: [
@@ -124,10 +130,15 @@ package final class HTTP2ClientSession: HTTP2Session {
         }
     }
 
-    override func keeps(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
+    override func keeps(_ name: UnsafeBufferPointer<UInt8>, ofStatus status: Int) -> Bool {
         guard let kept else { return true }
+        return HTTP2ClientSession.isIn(kept, name)
+            || (status / 100 != 2 && HTTP2ClientSession.isIn(keptOfErrors, name))
+    }
+
+    private static func isIn(_ fields: [[UInt8]], _ name: UnsafeBufferPointer<UInt8>) -> Bool {
         guard let start = name.baseAddress else { return false }
-        for field in kept where field.count == name.count && memcmp(field, start, name.count) == 0 {
+        for field in fields where field.count == name.count && memcmp(field, start, name.count) == 0 {
             return true
         }
         return false

@@ -71,7 +71,7 @@ package class HTTP2Session {
     // MARK: What the role adds
 
     /// Whether a header field that came is of use to anyone.
-    func keeps(_ name: UnsafeBufferPointer<UInt8>) -> Bool { true }
+    func keeps(_ name: UnsafeBufferPointer<UInt8>, ofStatus status: Int) -> Bool { true }
 
     /// Called once when nothing more can come, or by ``connectionLost()``: then `stream` is free for another one.
     func streamClosed(_ stream: HTTP2Stream, code: HTTP2ErrorCode) {}
@@ -269,7 +269,7 @@ extension HTTP2Session {
         }
         stream.listSize += name.count + value.count + 32
         guard stream.listSize <= Self.incomingLimit else { return refuse(stream) }
-        if keeps(name) { stream.keep { $0.headers.add(name, value) } }
+        if keeps(name, ofStatus: stream.status) { stream.keep { $0.headers.add(name, value) } }
     }
 
     final func bodyReceived(stream: Int32, _ bytes: UnsafeBufferPointer<UInt8>) {

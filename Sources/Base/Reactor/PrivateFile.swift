@@ -110,8 +110,16 @@ package enum PrivateFile {
     static func readAll(
         from descriptor: CInt, named path: String, limit: Int
     ) throws(SystemError) -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: limit + 1)
-        let count = Glibc.read(descriptor, &bytes, bytes.count)
+        // As much as the file has now; a limit is up to a megabyte, and room that was touched once stays in memory.
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw SystemError("read \(path)") }
+        var bytes = [UInt8](repeating: 0, count: max(min(status.st_size, limit), 4095) + 1)
+        var count = pread(descriptor, &bytes, bytes.count, 0)
+        if count == bytes.count, count <= limit {
+            // It has grown meanwhile.
+            bytes = [UInt8](repeating: 0, count: limit + 1)
+            count = pread(descriptor, &bytes, bytes.count, 0)
+        }
         guard count >= 0 else { throw SystemError("read \(path)") }
         guard count <= limit else {
             throw SystemError("read \(path), which has more than \(limit) bytes", code: EFBIG)

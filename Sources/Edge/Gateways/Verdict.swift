@@ -67,7 +67,7 @@ struct GatewayAnswer: Equatable, Sendable {
     var timeKept: Int64?
     /// `X-WNS-Status`: what a push server of Microsoft's does with the notification.
     var windowsStatus: String?
-    /// Whether the answer bears `apns-id`, as each of Apple's does.
+    /// Whether the answer bears `apns-id`, as each of Apple's does; `false` with a status of 2xx.
     var hasAppleID = false
     /// `Content-Type`, as it came; `nil` with a status of 2xx, where nobody asks for it.
     var contentType: String?

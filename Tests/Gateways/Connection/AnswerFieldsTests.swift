@@ -11,7 +11,8 @@ import Testing
     private let end = "Sun, 06 Nov 1994 08:50:37 GMT"
 
     @Test func overHTTP2() throws {
-        let client = HTTP2ClientSession(keeping: GatewayAnswer.fields)
+        let client = HTTP2ClientSession(
+            keeping: GatewayAnswer.fields, ofErrors: GatewayAnswer.fieldsOfErrors)
         let server = HTTP2ServerSession(maxConcurrentStreams: 10)
         func carry(_ from: HTTP2Session, _ to: HTTP2Session) {
             var bytes: [UInt8] = []

@@ -48,7 +48,8 @@ extension GatewayConnection.HTTPVersion {
         case .peer(let network): PeerClientSession(network)
         case .http2:
             // Nothing is sent before the gateway's SETTINGS have come.
-            HTTP2ClientSession(presumedStreams: 1, keeping: GatewayAnswer.fields)
+            HTTP2ClientSession(
+                presumedStreams: 1, keeping: GatewayAnswer.fields, ofErrors: GatewayAnswer.fieldsOfErrors)
         }
     }
 }
@@ -177,7 +178,7 @@ extension GatewayAnswer {
                 ? response.body : Array(response.body.prefix(GatewayAnswer.bodyLimit)),
             date: response.headers["date"], timeKept: GatewayAnswer.seconds(response.headers["ttl"]),
             windowsStatus: response.headers["x-wns-status"] ?? response.headers["x-wns-notificationstatus"],
-            hasAppleID: response.headers["apns-id"] != nil,
+            hasAppleID: !isGood && response.headers["apns-id"] != nil,
             contentType: isGood ? nil : response.headers["content-type"],
             challenge: isGood ? nil : response.headers["www-authenticate"])
     }
@@ -190,7 +191,7 @@ extension GatewayAnswer {
             body: response.body, date: response.fields["date"],
             timeKept: GatewayAnswer.seconds(response.fields["ttl"]),
             windowsStatus: response.fields["x-wns-status"] ?? response.fields["x-wns-notificationstatus"],
-            hasAppleID: response.fields["apns-id"] != nil,
+            hasAppleID: !isGood && response.fields["apns-id"] != nil,
             contentType: isGood ? nil : response.fields["content-type"],
             challenge: isGood ? nil : response.fields["www-authenticate"])
     }
@@ -198,9 +199,10 @@ extension GatewayAnswer {
     /// The fields of an answer that are read. Microsoft gives the last two the same meaning ("Push notification service
     /// request and response headers").
     static let fields = [
-        "retry-after", "date", "ttl", "content-type", "www-authenticate", "apns-id",
-        "x-wns-status", "x-wns-notificationstatus",
+        "retry-after", "date", "ttl", "x-wns-status", "x-wns-notificationstatus",
     ]
+    /// The fields that tell whose an answer is that is no success.
+    static let fieldsOfErrors = ["content-type", "www-authenticate", "apns-id"]
 
     private static func seconds(_ text: String?) -> Int64? {
         text.flatMap { $0.utf8.count <= 10 ? Int64($0) : nil }.flatMap { $0 >= 0 ? $0 : nil }
