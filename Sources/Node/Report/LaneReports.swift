@@ -22,7 +22,7 @@ struct LaneReports: Sendable {
         }
         let overview = lanes.overview
         // Each is looked for once: there may be hundreds of apps.
-        let configured = Set(reports.map(\.laneID))
+        let configured = Set<LaneID>(reports.map(\.laneID))
         let others = overview.filter { id, lane in
             !configured.contains(id) && (lane.queue.waiting > 0 || lane.gateway != nil)
         }
