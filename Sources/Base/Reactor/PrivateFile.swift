@@ -114,11 +114,14 @@ package enum PrivateFile {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw SystemError("read \(path)") }
         var bytes = [UInt8](repeating: 0, count: max(min(status.st_size, limit), 4095) + 1)
-        var count = pread(descriptor, &bytes, bytes.count, 0)
+        var count = Glibc.read(descriptor, &bytes, bytes.count)
         if count == bytes.count, count <= limit {
-            // It has grown meanwhile.
-            bytes = [UInt8](repeating: 0, count: limit + 1)
-            count = pread(descriptor, &bytes, bytes.count, 0)
+            // It has grown meanwhile, or does not say how much it has.
+            var rest = [UInt8](repeating: 0, count: limit + 1 - count)
+            let more = Glibc.read(descriptor, &rest, rest.count)
+            guard more >= 0 else { throw SystemError("read \(path)") }
+            bytes += rest[..<more]
+            count += more
         }
         guard count >= 0 else { throw SystemError("read \(path)") }
         guard count <= limit else {

@@ -28,7 +28,12 @@ import Testing
         // So is Google's trouble, whatever its word.
         let google = push(path: "/relay-to/fcm/" + String(repeating: "t:-_", count: 30) + "/x")
         world.google.faults = FaultScript([
-            FaultRule(.text(status: 400, #"{"error":{"code":400,"status":"FAILED_PRECONDITION"}}"#), times: 1)
+            FaultRule(
+                .text(
+                    status: 400,
+                    #"{"error":{"code":400,"message":"Precondition check failed.","status":"FAILED_PRECONDITION"}}"#
+                ),
+                times: 1)
         ])
         let failed = await client.ask(google)
         #expect(failed?.status == 502 && failed?.fields["retry-after"] != nil)
