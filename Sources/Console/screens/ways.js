@@ -10,8 +10,11 @@ import { onlyMine } from "./own.js";
 /** Ways that need an address, with an example of one. */
 const examples = { phone_page: "https://phone.example.org/phone/", ntfy: "https://ntfy.sh" };
 
-/** Ways that need a credential, with the names that its file may have. */
-const credentials = { apple: ".p8", google: ".json,application/json" };
+/** Ways that need a credential: the names that its file may have, and how it begins. */
+const credentials = {
+    apple: { accept: ".p8", example: "-----BEGIN PRIVATE KEY-----" },
+    google: { accept: ".json,application/json", example: '{"type": "service_account", …}' },
+};
 const longestCredential = 16384;
 
 export async function waysScreen({ show }) {
@@ -89,7 +92,7 @@ function askForAddress(place, { way, address }, turn) {
 function askForCredential(place, way, turn) {
     const { words } = state;
     const attributes = { autocomplete: "off", autocapitalize: "off", spellcheck: "false" };
-    const text = element("textarea", { ...attributes, id: `file-${way}`, rows: 4, placeholder: words(`way_${way}_example`) });
+    const text = element("textarea", { ...attributes, id: `file-${way}`, rows: 4, placeholder: credentials[way].example });
     const [keyID, teamID] = ["key", "team"].map((name) => element("input", { ...attributes, type: "text", id: `${name}-${way}`, maxlength: 40 }));
     const result = element("div", {});
     const take = async (file) => {
@@ -102,7 +105,7 @@ function askForCredential(place, way, turn) {
         text.value = await file.text();
         keyID.value = /^AuthKey_([A-Z0-9]{10})\.p8$/.exec(file.name)?.[1] ?? keyID.value;
     };
-    const chooser = element("input", { type: "file", id: `choose-${way}`, accept: credentials[way], onchange: () => take(chooser.files[0]) });
+    const chooser = element("input", { type: "file", id: `choose-${way}`, accept: credentials[way].accept, onchange: () => take(chooser.files[0]) });
     text.addEventListener("dragover", (event) => event.preventDefault());
     text.addEventListener("drop", (event) => {
         event.preventDefault();
