@@ -149,6 +149,27 @@ struct StoreTests {
         await world.close()
     }
 
+    /// It would go on to serve the address, and half of all senders would come to its closed port.
+    @Test func aTorThatTheNodeDoesNotUseAnyMoreEnds() async throws {
+        let world = try LabWorld()
+        let path = world.directory.path
+        let tor = try InstanceTor(world.directory, try await SharedTorNetwork.network())
+        try tor.start()
+        let configuration = try world.configure(
+            tor: ["mode: instance", "control: \"unix:\(path)/shared/control\""],
+            more: ["onion: {socket_directory: \(path)/sockets}"])
+        let systemd = try await ServiceManagerStage(world.directory, configuration: configuration)
+        _ = try await systemd.systemctl("start")
+        await systemd.logged("onion.published", count: 1)
+        let torrc = Array("\nDisableNetwork 1\n".utf8)
+        try LabDirectory.write(try LabDirectory.read(projectTorrc) + torrc, to: path + "/own-torrc")
+        _ = try world.configure(tor: ["mode: own", "torrc: \(path)/own-torrc"])
+        _ = try await systemd.systemctl("restart")
+        try await until { tor.exit != nil }
+        await systemd.close()
+        await world.close()
+    }
+
     @Test func aListenerThatTheSettingsNameNoMoreIsClosed() async throws {
         let stage = try LoopbackStage()
         let (path, good) = (

@@ -60,6 +60,13 @@ extension OnionPresence {
         let link = TorLink(connection: connection, process: process)
         let form = form
         let own = note?.own.flatMap { ClientSecret(bytes: $0) }
+        if let note, note.source != OnionHandover.digest(of: settings.source) {
+            // Another tor than the node's from now on: it is not given up as its owner, so that a tor that has the service in
+            // its configuration ends, and does not serve the address beside the node's.
+            forgetStored()
+            _ = await link.close(because: .closed)
+            return false
+        }
         guard let note, note.source == OnionHandover.digest(of: settings.source), !isStopping,
             (process == nil) == (note.process == nil),
             note.service == form.digest(key: plan.key, ports: plan.ports, own: own?.publicKey),
