@@ -182,7 +182,10 @@ final class RestartsRun {
         after moment: ContinuousClock.Instant, _ when: String
     ) async throws -> ContinuousClock.Instant {
         guard let found = await senders.served(after: moment, within: .seconds(180)) else {
-            throw ChaosError("nobody is served \(when): \(node.lines.suffix(5).joined(separator: "\n"))")
+            var lines = Array(node.lines.suffix(5))
+            for send in senders.sends.suffix(3) { lines.append("\(send.uid): \(send.fault ?? "no answer")") }
+            lines += ["the senders' tor said:"] + clientsTor.lastLines.suffix(12)
+            throw ChaosError("nobody is served \(when): \(lines.joined(separator: "\n"))")
         }
         return found
     }

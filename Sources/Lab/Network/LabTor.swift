@@ -20,7 +20,8 @@ package final class LabTor {
     private let binary: String
     private var child: ChildProcess!
     private var exit: ChildExit?
-    private var lastLines: [String] = []
+    /// What it said last, the last 40 lines.
+    package private(set) var lastLines: [String] = []
     private var exitWaiters: [UnsafeContinuation<Void, Never>] = []
 
     /// Starts the process; ``connect()`` waits for it.
