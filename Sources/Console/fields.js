@@ -24,9 +24,13 @@ const nameOf = (unit) => new Intl.NumberFormat(state.language, { style: "unit", 
 function spokenOf({ unit }, value) {
     if (value === "") return state.words("value_none");
     if (spoken.has(value)) return state.words(`choice_${value}`);
-    if (unit !== "seconds") return value;
-    const name = largestUnit(Number(value));
-    return inUnit(Number(value) / units[name], name, state.language);
+    return unit === "seconds" ? lengthOf(Number(value)) : value;
+}
+
+/** A length of time in the largest unit of which it is a whole number. */
+export function lengthOf(seconds) {
+    const name = largestUnit(seconds);
+    return inUnit(seconds / units[name], name, state.language);
 }
 
 /**

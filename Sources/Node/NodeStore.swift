@@ -54,12 +54,15 @@ struct NodeStore {
         let remembered = state.pushServers
         dispatcher.goOn(
             withOrigins: await RememberedOrigins.read(remembered, apps: settings.apps.map(\.name)))
+        let ringsFile = await RingsFile.open(
+            at: state.rings, for: settings.keptRings, of: dispatcher, isOfThisStore: !wasMadeAnew, log: log)
         // An answer that comes too late to be written down makes an Android phone ring twice: all the time that is left.
         try await parts.add(.store) {
             let longest =
                 Handover.shared.isInPlace ? NodeStore.longestDeliveryInPlace : NodeStore.longestDelivery
             await dispatcher.stop(deadline: max(longest - $0, .seconds(1)))
-            if Handover.shared.isInPlace { dispatcher.handOnRings() }
+            let areKept = await ringsFile?.stop() ?? false
+            if Handover.shared.isInPlace, !areKept { dispatcher.handOnRings() }
             await RememberedOrigins.write(dispatcher.originsToRemember, to: remembered)
         }
         dispatcher.takeOverRings()
@@ -78,6 +81,7 @@ struct NodeStore {
         } catch {
             throw error as? NodeError ?? .unavailable("the outbox can't be read: \(error)")
         }
+        ringsFile?.start()
         for lane in lanes { lane.gateway.start() }
         (self.outbox, self.dispatcher, self.log) = (outbox, dispatcher, log)
     }

@@ -20,6 +20,8 @@ package struct StateDirectory: ~Copyable {
     var torDirectory: String { path + "/tor" }
     /// The file from which the status page knows the time before a restart.
     var history: String { path + "/history" }
+    /// The file of the last rings, where the owner has them kept.
+    var rings: String { path + "/rings" }
     /// The file of the push servers that have taken something.
     var pushServers: String { path + "/push-servers" }
     var statusSocket: String { StateDirectory.statusSocket(in: path) }
@@ -66,7 +68,7 @@ package struct StateDirectory: ~Copyable {
     /// The names of all files and directories in it that the node needs again after a start.
     package static let names = [
         "console-owner", "digest-key", "history", "lock", "onion-key", "outbox.sqlite", "outbox.sqlite.saved",
-        "outbox.sqlite-run", "outbox.sqlite-shm", "outbox.sqlite-wal", "peers",
+        "outbox.sqlite-run", "outbox.sqlite-shm", "outbox.sqlite-wal", "peers", "rings",
         "settings-that-ran", "settings-written", "sockets", "status-key", "tor", "vapid-key",
     ]
 

@@ -5,12 +5,15 @@ import Lab
 import Processes
 import Reactor
 import Testing
+import Tor
 import Vectors
 import Wire
 
 /// `onionbell rings` beside the built node that runs.
 @EventLoop
 @Suite(.serialized) struct RingsTests {
+    private let address = OnionKey.generate().address.description
+
     private func onionbell(
         _ stage: LoopbackStage, _ words: String..., input: String = ""
     ) async throws -> CommandResult {
@@ -23,15 +26,15 @@ import Wire
     }
 
     private func send(
-        _ stage: LoopbackStage, to token: PairingToken, _ number: Int
+        _ stage: LoopbackStage, to token: PairingToken, _ number: Int, awaitsOutcome: Bool = true
     ) async throws -> MobileNotificationResponse {
         let peer = try await stage.dial()
         defer { peer.close() }
         var request = try BisqSender(to: token).request(
             for: PhoneText(sentDate: 1, title: "ring \(number)", message: "", kind: .trade))
-        request.awaitsOutcome = true
+        request.awaitsOutcome = awaitsOutcome
         let first = try await peer.send(request, deadline: theRun)
-        guard first.status == .stored else { return first }
+        guard awaitsOutcome, first.status == .stored else { return first }
         return try await peer.nextResponse(to: request.uid, deadline: theRun)
     }
 
@@ -84,6 +87,55 @@ import Wire
         #expect(none.status == 69 && none.errors.contains("no node"), "\(none.errors)")
         try await stage.start()
         #expect(try await rings(stage)["rings"]?.array?.isEmpty == true)
+        await stage.close()
+    }
+
+    @Test func withASettingTheyAreOnDiskAndWithoutItTheyAreGone() async throws {
+        let port = try freePort()
+        let stage = try LoopbackStage {
+            $0.replacing("\napps:\n", with: "\napps:\n  - {name: mailboxes, gateway: mailbox}\n")
+                .replacing("guarded: false}", with: "guarded: false, public_address: \(address)}")
+                + "doors:\n  mailbox: {listen: [\"127.0.0.1:\(port)\"]}\n"
+        }
+        let settings = try String(contentsOfFile: stage.configuration, encoding: .utf8)
+        let kept = settings.replacing("\nmanagement:\n", with: "\nmanagement:\n  keep_rings: 86400\n")
+        #expect(kept != settings)
+        try kept.write(toFile: stage.configuration, atomically: true, encoding: .utf8)
+        let file = stage.world.directory.path + "/state/rings"
+        try await stage.start()
+        #expect(try await onionbell(stage, "rings").output == "no phone was rung in the time that is kept\n")
+        let made = try JSON(
+            Array(
+                try await onionbell(
+                    stage, "mailbox", "add", "desk", "--reader", "phone", "--json", "--show", "sealed"
+                )
+                .output.utf8))
+        let box = try PairingToken(try #require(made["pairingToken"]?.string))
+        await stage.logged("mailbox.changed")
+        #expect(try await send(stage, to: box, 1, awaitsOutcome: false).status == .stored)
+        let mine = try Phone.new(.android, descriptor: "Pixel 8").pairingToken
+        #expect(try await send(stage, to: mine, 2).status == .delivered)
+        let shown = try await onionbell(stage, "rings").output
+        #expect(shown.contains("mailbox desk, ") && shown.contains("kept after"), "\(shown)")
+        let before = try await rings(stage)
+        #expect(before["count"]?.integer == 2 && before["kept_seconds"]?.integer == 86400)
+        #expect(before["last"]?.array?.map { $0["mailbox"]?.string } == ["desk"])
+
+        // Over a restart in place, and over an end.
+        #expect(try await onionbell(stage, "restart").status == 0)
+        #expect(try await rings(stage) == before)
+        await stage.node?.stop()
+        for secret in [mine.deviceToken, box.deviceToken, "ring 1", "ring 2"] {
+            #expect(!(try String(contentsOfFile: file, encoding: .utf8)).contains(secret))
+        }
+        try await stage.start()
+        #expect(try await rings(stage)["rings"] == before["rings"])
+        #expect(try await onionbell(stage, "rings", "--all").output == shown)
+
+        try settings.write(toFile: stage.configuration, atomically: true, encoding: .utf8)
+        #expect(try await onionbell(stage, "restart").status == 0)
+        #expect(try await rings(stage)["rings"]?.array?.isEmpty == true)
+        #expect(!FileManager.default.fileExists(atPath: file))
         await stage.close()
     }
 }

@@ -1,5 +1,9 @@
 """Mistakes that people make with the console, and what it says of them."""
 
+import json
+import subprocess
+import time
+
 from checks import equal, until
 from console_calls_checks import asked, session
 from console_checks import token
@@ -82,9 +86,45 @@ def a_mailbox_is_rung(world):
         )
         page.says("It lies in the mailbox")
         until(lambda: "Waiting: 1" in page.text(), "the count")
+        until(lambda: "a test was put into the mailbox" in page.text(), "when it was rung last")
         equal(violations(page, ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]), [])
+        page.go("#/now")
+        page.says("mailbox rung", "a test was put into the mailbox")
     equal(asked(world, "POST", "/mailboxes/none/ring", None, cookie)[0], 404)
     equal(asked(world, "DELETE", "/mailboxes/rung", None, cookie)[0], 204)
+
+
+def ten_thousand_rings_are_kept_and_shown_page_by_page(world):
+    settings = world.config.read_text()
+    now = int(time.time() * 1000)
+    ring = {"sequence": 1, "high": 1, "low": 2, "app": "phones", "host": "production", "outcome": "delivered", "taken": 40}
+    lines = [json.dumps({**ring, "at": now - 10 * (10_000 - number)}) for number in range(10_000)]
+    # Older than what is kept.
+    lines.insert(0, json.dumps({**ring, "at": now - 8 * 86_400_000}))
+    world.end()
+    (world.directory / "state/rings").write_text("\n".join(lines[:10_000]) + "\n")
+    world.config.write_text(settings.replace("management: {", "management: {keep_rings: 604800, "))
+    world.begin()
+    with world.page(world.link()) as page:
+        page.go("#/now")
+        shown = lambda: page.run("return document.querySelectorAll('#rings li').length")
+        page.says("9,989 earlier ones", "Kept on disk for 7 days")
+        equal(shown(), 200)
+        page.run("document.querySelector('#rings details').open = true; document.querySelector('.older').click()")
+        until(lambda: shown() == 400, "the next page")
+        page.run("document.querySelector('.older').click()")
+        until(lambda: shown() == 600, "the next page")
+        equal(page.run("return document.querySelector('#rings details').open"), True)
+        page.go("#/settings")
+        equal(page.run("return document.getElementById('management.keep_rings').value"), "7")
+    printed = subprocess.run(
+        [world.command, "rings", "--all", "--config", world.config], capture_output=True, text=True, check=True
+    ).stdout
+    equal(len([line for line in printed.splitlines() if "phones: delivered" in line]), 9_999)
+    world.end()
+    world.config.write_text(settings)
+    world.begin()
+    assert not (world.directory / "state/rings").exists()
 
 
 def browsers_are_listed_and_ended(world):
@@ -239,8 +279,8 @@ def a_language_is_chosen_and_kept(world):
 
 checks = [
     a_token_of_a_mail_is_joined_and_a_cut_one_is_not_added, a_phone_has_a_name_of_any_script, a_mailbox_is_rung,
-    browsers_are_listed_and_ended,
-    a_new_passphrase_is_typed_twice, what_shuts_the_page_is_said_before, a_fault_of_a_field_stands_at_the_field,
+    ten_thousand_rings_are_kept_and_shown_page_by_page, browsers_are_listed_and_ended, a_new_passphrase_is_typed_twice,
+    what_shuts_the_page_is_said_before, a_fault_of_a_field_stands_at_the_field,
     a_length_of_time_has_a_unit_that_is_chosen, who_has_only_a_mailbox_is_past_the_first_step, the_nodes_drawing_speaks_the_readers_language,
     a_move_that_came_to_nothing_is_said, a_language_is_chosen_and_kept,
 ]

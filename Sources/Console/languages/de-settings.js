@@ -41,6 +41,7 @@ export default {
     about_limits_lifetime: "Danach wird verworfen, was nicht zugestellt werden kann.",
     about_storage_write_behind: "Was länger wartet, wird auf die Platte geschrieben. Bei einem Absturz kann so viel verloren gehen, wenn Absender es nicht noch einmal versuchen.",
     about_management_listen: "Die Seite für Programme dieses Rechners. Sie hat keine Anmeldung und ist darum nirgends sonst.",
+    about_management_keep_rings: "Wer wann angeklingelt wurde und was daraus wurde; keine Kennungen, keine Texte. 0: die letzten 200, nur im Speicher.",
     about_log_level: "Wie viel das Protokoll sagt: von trace, das ist alles, bis critical.",
     set_tor_mode: "Welches Tor",
     set_onion_network: "Netz von Bisq",
@@ -53,5 +54,6 @@ export default {
     set_limits_lifetime: "Längste Zeit, die eine warten darf",
     set_storage_write_behind: "Längste Zeit, bis Wartendes auf der Platte ist",
     set_management_listen: "Statusseite",
+    set_management_keep_rings: "Zeit, die das Klingeln auf der Platte aufgehoben wird",
     set_log_level: "Stufe des Protokolls",
 };

@@ -41,6 +41,7 @@ export default {
     about_limits_lifetime: "After that a notification that can’t be delivered is dropped.",
     about_storage_write_behind: "What waits longer is written to the disk. With a crash that much may be lost to senders that do not retry.",
     about_management_listen: "The page for programs on this machine. It has no login, so it is at no other place.",
+    about_management_keep_rings: "Who was rung when, and what became of it; no tokens, no texts. 0: the last 200, in memory only.",
     about_log_level: "How much the log tells: from trace, which is all, to critical.",
     set_tor_mode: "Which tor",
     set_onion_network: "Bisq’s network",
@@ -53,5 +54,6 @@ export default {
     set_limits_lifetime: "Longest time that one may wait",
     set_storage_write_behind: "Longest time until what waits is on the disk",
     set_management_listen: "Status page",
+    set_management_keep_rings: "Time for which rings are kept on disk",
     set_log_level: "Level of the log",
 };

@@ -41,6 +41,7 @@ export default {
     about_limits_lifetime: "Después se descarta lo que no se puede entregar.",
     about_storage_write_behind: "Lo que espera más se escribe en el disco. Con una caída puede perderse eso si el remitente no reintenta.",
     about_management_listen: "La página para programas de esta máquina. No tiene acceso con clave, por eso no está en otro lugar.",
+    about_management_keep_rings: "A quién se avisó, cuándo y con qué resultado; sin claves ni textos. 0: los últimos 200, solo en memoria.",
     about_log_level: "Cuánto dice el registro: desde trace, que es todo, hasta critical.",
     set_tor_mode: "Qué tor",
     set_onion_network: "Red de Bisq",
@@ -53,5 +54,6 @@ export default {
     set_limits_lifetime: "Tiempo máximo que puede esperar una",
     set_storage_write_behind: "Tiempo máximo hasta que lo que espera está en el disco",
     set_management_listen: "Página de estado",
+    set_management_keep_rings: "Tiempo que los avisos se guardan en el disco",
     set_log_level: "Nivel del registro",
 };

@@ -41,6 +41,7 @@ export default {
     about_limits_lifetime: "Après cela, ce qui ne peut être remis est abandonné.",
     about_storage_write_behind: "Ce qui attend plus longtemps est écrit sur le disque. En cas de plantage, cela peut être perdu si l’expéditeur ne réessaie pas.",
     about_management_listen: "La page pour les programmes de cette machine. Elle est sans mot de passe, donc nulle part ailleurs.",
+    about_management_keep_rings: "Qui a sonné, quand, et avec quelle suite ; ni jetons ni textes. 0 : les 200 dernières, en mémoire seulement.",
     about_log_level: "Ce que dit le journal : de trace, qui est tout, à critical.",
     set_tor_mode: "Quel tor",
     set_onion_network: "Réseau de Bisq",
@@ -53,5 +54,6 @@ export default {
     set_limits_lifetime: "Délai maximal d’attente d’une notification",
     set_storage_write_behind: "Délai maximal avant que l’attente soit sur le disque",
     set_management_listen: "Page d’état",
+    set_management_keep_rings: "Durée pendant laquelle les sonneries sont gardées sur le disque",
     set_log_level: "Niveau du journal",
 };

@@ -41,6 +41,7 @@ export default {
     about_limits_lifetime: "Depois disso, o que não se pode entregar é descartado.",
     about_storage_write_behind: "O que espera mais é escrito no disco. Com uma falha, isso pode perder-se se o remetente não tentar de novo.",
     about_management_listen: "A página para programas desta máquina. Não tem senha, por isso não está em mais lado nenhum.",
+    about_management_keep_rings: "Quem tocou, quando e com que resultado; sem chaves nem textos. 0: os últimos 200, só na memória.",
     about_log_level: "Quanto o registo diz: de trace, que é tudo, a critical.",
     set_tor_mode: "Que tor",
     set_onion_network: "Rede do Bisq",
@@ -53,5 +54,6 @@ export default {
     set_limits_lifetime: "Tempo máximo que uma pode esperar",
     set_storage_write_behind: "Tempo máximo até o que espera estar no disco",
     set_management_listen: "Página de estado",
+    set_management_keep_rings: "Tempo durante o qual os toques ficam no disco",
     set_log_level: "Nível do registo",
 };

@@ -41,6 +41,7 @@ export default {
     about_limits_lifetime: "После этого недоставленное отбрасывается.",
     about_storage_write_behind: "Что ждёт дольше, пишется на диск. При сбое столько может пропасть, если отправитель не повторит.",
     about_management_listen: "Страница для программ этого компьютера. У неё нет входа по паролю, поэтому её нет больше нигде.",
+    about_management_keep_rings: "Кому, когда звонили и чем это кончилось; без токенов и текстов. 0: последние 200, только в памяти.",
     about_log_level: "Сколько говорит журнал: от trace, то есть всё, до critical.",
     set_tor_mode: "Какой tor",
     set_onion_network: "Сеть Bisq",
@@ -53,5 +54,6 @@ export default {
     set_limits_lifetime: "Наибольшее время ожидания одного уведомления",
     set_storage_write_behind: "Наибольшее время до записи ожидающего на диск",
     set_management_listen: "Страница состояния",
+    set_management_keep_rings: "Сколько звонки хранятся на диске",
     set_log_level: "Уровень журнала",
 };

@@ -23,17 +23,21 @@ export async function phonesScreen({ show }) {
     const [list, places] = [element("div", { id: "list" }), element("div", { id: "mailboxes" })];
     drawMailboxes(places, boxes.mailboxes, show);
     drawList(list, book, show);
-    await drawLast(list);
+    const drawLast = () => drawLastRings(list, places);
+    await drawLast();
     return {
         title: words("tab_phones"),
         live: async (kind) => {
-            if (kind === "state") return drawLast(list);
-            if (kind === "mailboxes") return drawMailboxes(places, (await call("GET", "mailboxes")).mailboxes, show);
+            if (kind === "state") return drawLast();
+            if (kind === "mailboxes") {
+                drawMailboxes(places, (await call("GET", "mailboxes")).mailboxes, show);
+                return drawLast();
+            }
             if (kind !== "phones") return;
             const now = await call("GET", "phones");
             if (list.dataset.book === JSON.stringify(now)) return;
             drawList(list, now, show);
-            await drawLast(list);
+            await drawLast();
         },
         nodes: [
             list,
@@ -57,11 +61,11 @@ function drawList(place, book, show) {
         : element("p", {}, state.words("phones_none")));
 }
 
-/** Says of each phone when it was rung last, and leaves the rest of its row as it is. */
-async function drawLast(place) {
+/** Says of each phone and mailbox when it was rung last, and leaves the rest of its row as it is. */
+async function drawLastRings(...places) {
     const rung = await lastRings();
-    for (const row of place.querySelectorAll(".phone")) {
-        row.querySelector(".last").textContent = lastRung(rung.get(Number(row.dataset.number)));
+    for (const row of places.flatMap((place) => [...place.querySelectorAll(".phone")])) {
+        row.querySelector(".last").textContent = lastRung(rung.get(row.dataset.mailbox ?? Number(row.dataset.number)));
     }
 }
 
@@ -182,9 +186,9 @@ function drawMailboxes(place, list, show) {
     const { words } = state;
     if (place.dataset.list === JSON.stringify(list)) return;
     place.dataset.list = JSON.stringify(list);
-    place.replaceChildren(...list.map((box) => element("div", { class: "phone" },
+    place.replaceChildren(...list.map((box) => element("div", { class: "phone", "data-mailbox": box.name },
         element("div", { class: "texts" }, element("strong", {}, box.name),
-            element("span", { class: "soft" }, words("mailbox_waiting", { count: box.waiting }))),
+            element("span", { class: "soft" }, words("mailbox_waiting", { count: box.waiting })), element("span", { class: "soft last" })),
         element("div", { class: "buttons" },
             button(words("ring"), async (event) => {
                 const outcome = event.target.closest(".phone").querySelector(".outcome");

@@ -1,7 +1,8 @@
 /* The last rings: when, to whom, by whom, and what became of each. */
 
-import { call } from "../calls.js";
-import { element, icon } from "../dom.js";
+import { call, told } from "../calls.js";
+import { button, element, icon } from "../dom.js";
+import { lengthOf } from "../fields.js";
 import { state } from "../state.js";
 
 /** Endpoints that have words; any other, and none, goes unnamed. */
@@ -27,37 +28,48 @@ const sentenceOf = ({ outcome, reason, milliseconds }) =>
 /** When a phone rang last, for its row; the ring is undefined where nothing is known of one. */
 export const lastRung = (ring) => (ring ? state.words("ring_last", { time: timeOf(ring.at), sentence: sentenceOf(ring) }) : "");
 
-/** The last ring of each phone, by its number. */
+/** The last ring of each phone by its number, and of each mailbox by its name. */
 export async function lastRings() {
-    return new Map((await call("GET", "rings")).last.map(({ phone, ring }) => [phone, ring]));
+    return new Map((await call("GET", "rings")).last.map(({ phone, mailbox, ring }) => [phone ?? mailbox, ring]));
 }
 
 /** The list for the screen, drawn anew by its `draw`. */
 export async function ringsList() {
     const place = element("section", { class: "card", id: "rings" });
+    /** Rings before those of the first page, as far as somebody has asked for them. */
+    let earlier = [];
+    let isOpen = false;
     const draw = async () => {
         const answer = await call("GET", "rings");
-        const text = JSON.stringify(answer);
+        const text = JSON.stringify([answer, earlier.length, isOpen]);
         if (place.dataset.text === text) return;
         place.dataset.text = text;
-        const isOpen = place.querySelector("details")?.open ?? false;
-        place.replaceChildren(...content(answer, isOpen));
+        isOpen = place.querySelector("details")?.open ?? isOpen;
+        place.replaceChildren(...content(answer, earlier, isOpen, more));
     };
+    const more = () => told(async () => {
+        const { rings } = await call("GET", `rings?skip=${(await call("GET", "rings")).rings.length + earlier.length}`);
+        earlier = [...earlier, ...rings];
+        await draw();
+    });
     await draw();
     return { place, draw };
 }
 
-function content({ rings, refused }, isOpen) {
+function content({ rings, refused, count, kept_seconds: kept }, earlier, isOpen, more) {
     const { words } = state;
-    const [first, others] = [rings.slice(0, shownAtOnce), rings.slice(shownAtOnce)];
+    const [first, others] = [rings.slice(0, shownAtOnce), [...rings.slice(shownAtOnce), ...earlier]];
+    const hasMore = rings.length + earlier.length < count;
     return [
         element("h2", {}, words("rings_title")),
-        rings.length === 0 ? element("p", {}, words("rings_none")) : listOf(first.map(rowOf)),
+        rings.length === 0 ? element("p", {}, words(kept > 0 ? "rings_none_kept" : "rings_none")) : listOf(first.map(rowOf)),
         others.length === 0 ? null : element("details", { open: isOpen },
-            element("summary", {}, words("rings_more", { count: others.length }), icon("forward")), listOf(others.map(rowOf))),
+            element("summary", {}, words("rings_more", { count: count - first.length }), icon("forward")), listOf(others.map(rowOf)),
+            hasMore ? button(words("rings_older"), more, { class: "small older" }) : null),
         refused.length === 0 ? null : element("h3", {}, words("rings_refused")),
         refused.length === 0 ? null : listOf(refused.map(refusedRow)),
-        element("p", { class: "note" }, words("rings_note")),
+        element("p", { class: "note" }, kept > 0 ? words("rings_note_kept", { span: lengthOf(kept) }) : words("rings_note"), " ",
+            element("a", { href: "#/settings" }, words("rings_keep"))),
     ].filter(Boolean);
 }
 
@@ -65,9 +77,10 @@ const listOf = (rows) => element("ul", { class: "inner events" }, rows);
 
 function rowOf(ring) {
     const { words } = state;
-    const whom = ring.name ?? words("ring_device", { device: ring.device });
+    const whom = ring.name ?? (ring.mailbox === null ? words("ring_device", { device: ring.device })
+        : words("ring_mailbox", { name: ring.mailbox }));
     const by = endpoints.has(ring.endpoint) ? words(`ring_by_${ring.endpoint}`) : null;
-    const isBad = ring.outcome !== "delivered" && ring.outcome !== "kept";
+    const isBad = !["delivered", "kept", "placed"].includes(ring.outcome);
     return element("li", { class: isBad ? "is-failing" : "is-ok" },
         element("time", { datetime: new Date(ring.at * 1000).toISOString() }, timeOf(ring.at)),
         element("strong", {}, whom),

@@ -41,6 +41,8 @@ package final class Dispatcher {
     @exclusivity(unchecked) package internal(set) var rings = Rings()
     /// The numbers of the phones in the book by the digests of their device tokens.
     package internal(set) var phones: [Digest: Int64] = [:]
+    /// The names of mailboxes by the digests of the device tokens that led to them.
+    var mailboxes: [Digest: String] = [:]
     @exclusivity(unchecked) private var replies = Replies()
     /// The gateways by the indices of their lanes.
     @exclusivity(unchecked) var gateways: [(any Gateway)?] = []

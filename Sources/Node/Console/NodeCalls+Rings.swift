@@ -11,21 +11,25 @@ extension NodeCalls {
         Call(
             CallText(
                 "GET rings", "listRings",
-                "What became of the last \(Rings.most) rings, without tokens and texts.",
+                "What became of the last rings, without tokens and texts: \(Rings.most) at a time.",
                 more:
-                    "They are in memory only. A restart in place keeps them; after any other start the list begins anew.",
+                    "With management.keep_rings they are on disk. Without it the last \(Rings.most) are in memory: a restart in place keeps them, and after any other start the list begins anew.",
+                asks: ["skip?": .number(from: 0).said("So many of the last ones are left out.")],
                 answer: .json(
                     "The last first.",
                     [
-                        "rings": .list(ringShape),
-                        "last": .list(["phone": .number, "ring": ringShape]).said(
-                            "The last ring of each phone of the book."),
+                        "rings": .list(ringShape), "count": .number.said("Of all that the list has."),
+                        "kept_seconds": .number.said("How long they are kept on disk; 0: in memory only."),
+                        "last": .list([
+                            "phone": .nullable(.number), "mailbox": .nullable(.text), "ring": ringShape,
+                        ]).said("The last ring of each phone of the book, and of each mailbox."),
                         "refused": .list([
                             "at": .time.said("Of the last one."), "endpoint": .text, "reason": .text,
                             "help": .text, "count": .number,
                         ]).said("What was not taken, by endpoint and reason code."),
                     ])),
-            by: .node { calls, _ in calls.rings() })
+            by: .node { calls, asked in calls.rings(skipping: Int(clamping: asked.body.number("skip") ?? 0)) }
+        )
     ]
 
     private nonisolated static let ringShape = CallShape.named(
@@ -33,17 +37,20 @@ extension NodeCalls {
         [
             "at": .time.said("When its outcome was known."),
             "phone": .nullable(.number).said("The phone's number in the book; null: it is not in the book."),
-            "name": .nullable(.name), "device": .text.said("A short keyed digest of the device token."),
+            "name": .nullable(.name),
+            "mailbox": .nullable(.text).said("The name of its mailbox; null: it has none, or is not known."),
+            "device": .text.said("A short keyed digest of the device token."),
             "app": .text, "host": .text.said("production, sandbox, or the origin of a push server."),
             "endpoint": .nullable(.text).said(
                 "Where it came in; null: before the last start, or at another node."),
-            "outcome": .choice(["delivered", "kept", "dead", "refused", "expired"]).said(
-                "kept: the mailbox has it, and its phone has not fetched it."),
+            "outcome": .choice(["delivered", "kept", "placed", "dead", "refused", "expired"]).said(
+                "kept: the mailbox has it, and its phone has not fetched it. placed: a test that was put into the mailbox; whether it is fetched is not followed."
+            ),
             "reason?": .text, "help?": .text,
             "milliseconds": .number.said("From its coming to its outcome."),
         ])
 
-    private func rings() -> HTTPResponse {
+    private func rings(skipping skipped: Int) -> HTTPResponse {
         let rings = node.store.dispatcher.rings
         let phones = node.store.dispatcher.phones
         let book = node.store.phoneBook.value
@@ -54,12 +61,18 @@ extension NodeCalls {
             let phone = phones[ring.device].flatMap { book.phone($0) }
             return self.json(ring, phone)
         }
+        let lastOfMailboxes = rings.lastOfMailboxes.values.sorted { $0.mailbox ?? "" < $1.mailbox ?? "" }
         return HTTPResponse(
             status: 200,
             json: [
-                "rings": .array(rings.all.map(json)),
+                "rings": .array(rings.page(skipping: skipped).map(json)),
+                "count": .integer(Int64(rings.count)),
+                "kept_seconds": .integer(node.settings.keptRings.components.seconds),
                 "last": .array(
-                    last.map { ["phone": .integer($0.number), "ring": json($0.ring)] }),
+                    last.map { ["phone": .integer($0.number), "mailbox": .null, "ring": json($0.ring)] }
+                        + lastOfMailboxes.map {
+                            ["phone": .null, "mailbox": .string($0.mailbox ?? ""), "ring": json($0)]
+                        }),
                 "refused": .array(
                     rings.refused.map {
                         [
@@ -75,7 +88,8 @@ extension NodeCalls {
         var members: JSON.Object = [
             "at": .integer(ring.at.milliseconds / 1000),
             "phone": phone.map { .integer($0.number) } ?? .null,
-            "name": phone.map { .string($0.name) } ?? .null, "device": .string(ring.device.shortHex),
+            "name": phone.map { .string($0.name) } ?? .null,
+            "mailbox": ring.mailbox.map { .string($0) } ?? .null, "device": .string(ring.device.shortHex),
             "app": .string(ring.lane.app), "host": .string(ring.lane.host.name),
             "endpoint": ring.door.map { .string($0) } ?? .null,
             "outcome": .string(ring.outcome.rawValue), "milliseconds": .integer(ring.taken),

@@ -50,7 +50,13 @@ extension MailboxDoor: ConfiguredDoor {
         for lane in site.lanes {
             guard let gateway = lane.gateway as? MailboxGateway else { continue }
             door.onEnds = { [unowned dispatcher] in dispatcher.keptEnded($0, in: lane.id) }
-            gateway.use { notification throws(OutboxError) in try await door.keep(notification) }
+            gateway.use { [unowned dispatcher] notification throws(OutboxError) in
+                let result = try await door.keep(notification)
+                if case .stored(let number) = result, let name = door.directory.name(of: number) {
+                    dispatcher.know(name, of: notification)
+                }
+                return result
+            }
         }
         var opened = OpenedDoor()
         if !settings.listen.isEmpty {
@@ -66,7 +72,12 @@ extension MailboxDoor: ConfiguredDoor {
                     "doors.mailbox.readers", open: figures.readers, limit: figures.readersLimit, heldByFew: 0)
             )
         }
-        opened.ring = { name throws(OutboxError) in try await door.ring(name, showing: TestSeal.ofNobody) }
+        let lane = site.lanes.first { $0.gateway is MailboxGateway }?.id
+        opened.ring = { [unowned dispatcher] name throws(OutboxError) in
+            let result = try await door.ring(name, showing: TestSeal.ofNobody)
+            if case .stored? = result, let lane { dispatcher.noteTest(ofMailbox: name, in: lane) }
+            return result
+        }
         opened.lookNow = { await watch.lookNow() }
         opened.close = {
             watch.stop()

@@ -60,6 +60,8 @@ package struct Settings: Sendable {
     package var statusIM = StatusIM()
     package var bitwarden = Bitwarden()
     package var managementListen = Endpoint.host("127.0.0.1", port: 9400)
+    /// How long the list of rings is kept on disk; zero: it is in memory only.
+    package var keptRings: Duration = .zero
     package var console = Console()
     package var log = Log()
     /// The values that were set, as text, by key: to tell two configurations apart. May hold what must not be logged.

@@ -62,6 +62,7 @@ extension Settings {
         if !managementListen.isLoopback {
             management.fault("listen", "must be a loopback address or a Unix socket, because it has no login")
         }
+        management.mark(.inConsole).seconds("keep_rings", &keptRings, in: 0...604_800)
         console = console(root.section("console"))
         let log = root.section("log")
         log.mark([.live, .inConsole]).choice("level", &self.log.level)

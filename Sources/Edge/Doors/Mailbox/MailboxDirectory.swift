@@ -20,18 +20,25 @@ package struct MailboxDirectory: Sendable {
     /// and one name.
     private var names: [Digest: String] = [:]
     private var publishers: [Digest: (name: String, mailbox: Int64)] = [:]
-    private(set) var numbers: Set<Int64> = []
+    private var byNumber: [Int64: Mailbox] = [:]
 
     package init(_ mailboxes: [Mailbox] = []) {
         for mailbox in mailboxes {
             byTopic[mailbox.topic] = mailbox
             if let address = mailbox.address { byAddress[address] = mailbox.number }
-            numbers.insert(mailbox.number)
+            byNumber[mailbox.number] = mailbox
             for reader in mailbox.readers { names[reader.token] = reader.name }
             for publisher in mailbox.publishers {
                 publishers[publisher.token] = (publisher.name, mailbox.number)
             }
         }
+    }
+
+    var numbers: Set<Int64> { Set<Int64>(byNumber.keys) }
+
+    /// Returns the name of a mailbox of the owner's; `nil`: there is none of that number.
+    package func name(of number: Int64) -> String? {
+        byNumber[number].flatMap { $0.isPush ? nil : $0.name }
     }
 
     /// Returns the owner's mailbox of a name; `nil`: there is none.
@@ -108,7 +115,7 @@ package struct MailboxDirectory: Sendable {
         return (byTopic.count - topics, topics)
     }
 
-    func has(_ mailbox: Int64) -> Bool { numbers.contains(mailbox) }
+    func has(_ mailbox: Int64) -> Bool { byNumber[mailbox] != nil }
 
     /// Returns the mailboxes of these topics, in their order. A topic without a mailbox and another reader's
     /// topic are answered alike.

@@ -54,7 +54,7 @@ package final class MailboxDoor: LiveDoor {
     private var shares: MailboxShares
     private var counted = Report.Mailboxes()
     private var isClosed = false
-    private(set) var directory = MailboxDirectory()
+    package private(set) var directory = MailboxDirectory()
     /// The uses of the rate, by the numbers of topics of UnifiedPush, and of mailboxes that are published to.
     private var pushes = Rates<Int64>(Rate(perSecond: 1, burst: 60), most: .max)
     var readings = MailboxReadings()
