@@ -73,6 +73,32 @@ import Testing
         }
     }
 
+    /// A new case of our own enums is an error of the compiler in each place that must decide about it (`StyleGuide.md`). The
+    /// kinds of a JSON value are not ours.
+    @Test func noSwitchOverOurCasesHasADefault() throws {
+        let kindsOfJSON: Set<Substring> = ["string", "integer", "number", "bool", "array", "object", "null"]
+        var places: [String] = []
+        for file in Self.files {
+            // The indents of the switches around a line, and whether one of their labels is a case of ours.
+            var open: [(indent: Int, isOurs: Bool)] = []
+            for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n") {
+                let indent = line.prefix { $0 == " " }.count
+                let text = line.dropFirst(indent)
+                guard !text.hasPrefix("//") else { continue }
+                let isLabel = text.hasPrefix("case ") || text.hasPrefix("default:")
+                open.removeAll { isLabel ? $0.indent > indent : $0.indent >= indent }
+                guard isLabel else { continue }
+                if open.last?.indent != indent { open.append((indent, false)) }
+                if let label = text.wholeMatch(of: /case (let )?\.(\w+).*/) {
+                    if !kindsOfJSON.contains(label.2) { open[open.count - 1].isOurs = true }
+                } else if text.contains(/^(default|case _\??|case \(_(, _)*\)):/), open.last?.isOurs == true {
+                    places.append("\(file.lastPathComponent): \(text)")
+                }
+            }
+        }
+        #expect(places.isEmpty, "\(places)")
+    }
+
     @Test func eachFileCanBeReadAtOnce() throws {
         for file in Self.files {
             let lines = try String(contentsOf: file, encoding: .utf8).split(
