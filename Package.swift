@@ -146,7 +146,7 @@ let package = Package(
         library(
             "Client",
             [
-                "Clocks", "Encodings", "Wire", "Reactor", "Crypto", "JSONCoding", "HTTP1",
+                "Clocks", "Encodings", "Wire", "Reactor", "Crypto", "JSONCoding", "HTTP1", "TLS",
             ]),
         library("Base/Processes", cold: true, ["Reactor"]),
         // Compiled by Deploy/install under another name; here only for its tests.

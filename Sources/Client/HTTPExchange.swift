@@ -1,5 +1,6 @@
 import HTTP1
 import Reactor
+import TLS
 
 /// Why a client has no answer.
 package enum HTTPExchangeError: Error, Equatable, CustomStringConvertible {
@@ -8,11 +9,12 @@ package enum HTTPExchangeError: Error, Equatable, CustomStringConvertible {
     case noAnswer(after: Duration)
     /// The answer is no HTTP.
     case notHTTP(HTTPFault)
+    case brokenTLS(TLSError)
 
     /// Whether the node may have done what it was asked for: the request was sent, and the answer did not come.
     package var mayBeTaken: Bool {
         switch self {
-        case .connectionEnded, .noAnswer: true
+        case .connectionEnded, .noAnswer, .brokenTLS: true
         case .dial, .notHTTP: false
         }
     }
@@ -20,9 +22,10 @@ package enum HTTPExchangeError: Error, Equatable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .dial(let error): error.description
-        case .connectionEnded(let end): "the connection to the node ended without an answer: \(end)"
-        case .noAnswer(let duration): "no answer from the node after \(duration)"
+        case .connectionEnded(let end): "the connection ended without an answer: \(end)"
+        case .noAnswer(let duration): "no answer after \(duration)"
         case .notHTTP(let fault): "what answers there does not speak HTTP: \(fault)"
+        case .brokenTLS(let error): error.description
         }
     }
 }
@@ -34,12 +37,15 @@ package final class HTTPExchange: StreamHandler {
     package static var onAsk: (@EventLoop (HTTPRequest) -> Void)?
 
     private let stream: Stream
+    /// The open session over the stream; `nil`: plain HTTP.
+    private let tls: TLSSession?
     private var decoder: HTTPResponseDecoder
     private var continuation: UnsafeContinuation<Result<HTTPResponse, HTTPExchangeError>, Never>?
     private var timer: Timer?
 
-    private init(_ stream: Stream, longest: Int) {
+    private init(_ stream: Stream, _ tls: TLSSession?, longest: Int) {
         self.stream = stream
+        self.tls = tls
         decoder = HTTPResponseDecoder(limits: HTTPLimits(body: longest))
     }
 
@@ -69,20 +75,21 @@ package final class HTTPExchange: StreamHandler {
 
     /// Asks over a connection that stands (reading paused, these bytes came already) and takes the answer.
     package static func answer(
-        to request: HTTPRequest, host: String, over stream: Stream, unread: [UInt8], deadline: Duration,
-        longest: Int = HTTPLimits().body
+        to request: HTTPRequest, host: String, over stream: Stream, tls: TLSSession? = nil, unread: [UInt8],
+        deadline: Duration, longest: Int = HTTPLimits().body
     ) async throws(HTTPExchangeError) -> HTTPResponse {
         try await answerAndRest(
-            to: request, host: host, over: stream, unread: unread, deadline: deadline, longest: longest
+            to: request, host: host, over: stream, tls: tls, unread: unread, deadline: deadline,
+            longest: longest
         ).0
     }
 
     /// Returns the answer and the bytes behind it, where it ends HTTP on the connection. Reading is paused then.
     static func answerAndRest(
-        to request: HTTPRequest, host: String, over stream: Stream, unread: [UInt8], deadline: Duration,
-        longest: Int = HTTPLimits().body
+        to request: HTTPRequest, host: String, over stream: Stream, tls: TLSSession? = nil, unread: [UInt8],
+        deadline: Duration, longest: Int = HTTPLimits().body
     ) async throws(HTTPExchangeError) -> (HTTPResponse, rest: [UInt8]) {
-        let exchange = HTTPExchange(stream, longest: longest)
+        let exchange = HTTPExchange(stream, tls, longest: longest)
         let answer = try await exchange.run(request.encoded(host: host), unread: unread, deadline).get()
         return (answer, exchange.decoder.rest)
     }
@@ -95,13 +102,27 @@ package final class HTTPExchange: StreamHandler {
             timer = Timer { [unowned self] in finish(.failure(.noAnswer(after: deadline))) }
             timer?.start(after: deadline)
             stream.handler = self
-            stream.write(request)
+            if let tls { tls.write(request) } else { stream.write(request) }
+            flush()
             receive(unread.span.bytes)
             stream.resumeReading()
         }
     }
 
-    package func stream(_ stream: Stream, received bytes: RawSpan) { receive(bytes) }
+    private func flush() {
+        guard let tls, tls.hasOutput else { return }
+        stream.write { tls.takeOutput(into: &$0) }
+    }
+
+    package func stream(_ stream: Stream, received bytes: RawSpan) {
+        guard let tls else { return receive(bytes) }
+        tls.receive(bytes) { receive($0) }
+        switch tls.state {
+        case .handshaking, .open: flush()
+        case .closed: self.stream(stream, ended: .closedByPeer)
+        case .failed(let error): finish(.failure(.brokenTLS(error)))
+        }
+    }
 
     private func receive(_ bytes: RawSpan) {
         decoder.append(bytes)

@@ -50,7 +50,7 @@ import Testing
         // What a hotspot shows, and a server that has one page for everything.
         #expect(verdict { $0.index = Self.answer("text/html", "<html>log in</html>") }.verdict == .fail)
         #expect(verdict { $0.deployed = Self.answer("text/javascript", "//") }.verdict == .fail)
-        for failure in [WebFetch.Failure.untrusted(reason: "x"), .unreachable(reason: "x")] {
+        for failure in [Dial.WebFailure.untrusted(reason: "x"), .unreachable(reason: "x")] {
             let finding = Judgement.phonePage("phone_page", "here", .failure(failure), key: Self.key)
             #expect(finding.verdict == .fail)
         }

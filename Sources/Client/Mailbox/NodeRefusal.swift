@@ -31,7 +31,7 @@ extension WebSocket.OpeningError {
         switch self {
         case .refused(let refusal): refusal.isFinal(hasConnected: hasConnected)
         case .notAWebSocket, .exchange(.notHTTP): !hasConnected
-        case .exchange(.dial), .exchange(.connectionEnded), .exchange(.noAnswer): false
+        case .exchange(.dial), .exchange(.connectionEnded), .exchange(.noAnswer), .exchange(.brokenTLS): false
         }
     }
 }

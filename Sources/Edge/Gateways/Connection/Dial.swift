@@ -1,11 +1,12 @@
 import Clocks
+import Encodings
 import Reactor
 import TLS
 
 /// Opens a way to a host: its name looked up, TCP to one of its addresses, TLS over that. An address that fails at TCP
 /// or at TLS is passed over for the next.
 @EventLoop
-enum Dial {
+package enum Dial {
     /// The addresses of an endpoint, asked for anew by each connection; takes no longer than the time given.
     typealias Lookup = @EventLoop (Endpoint, Duration) async throws(ConnectError) -> [SocketAddress]
 
@@ -14,12 +15,12 @@ enum Dial {
     }
 
     /// The stream has its reading paused, so that nothing is lost before it has its handler.
-    struct Way {
-        let stream: Stream
+    package struct Way {
+        package let stream: Stream
         /// The open TLS session; `nil` for plain HTTP.
-        let tls: TLSSession?
+        package let tls: TLSSession?
         /// The bytes that the host sent right behind its handshake.
-        let unread: [UInt8]
+        package let unread: [UInt8]
     }
 
     /// Opens a way to a host.
@@ -66,6 +67,39 @@ enum Dial {
             }
         }
         throw failure
+    }
+
+    /// Why a browser would not reach a page.
+    package enum WebFailure: Error, Equatable {
+        /// The server is not who it must be.
+        case untrusted(reason: String)
+        case unreachable(reason: String)
+    }
+
+    /// Opens a way to a web server as a browser would: HTTPS by the authorities that the system trusts.
+    ///
+    /// - Parameters:
+    ///   - endpoint: The endpoint that is called in place of the URL's own host; `nil`: the URL's.
+    ///   - deadline: The time for all of it.
+    package static func openWeb(
+        to url: GatewayURL, by egress: Egress, at endpoint: Endpoint?, deadline: Duration
+    ) async throws(WebFailure) -> Way {
+        do throws(ConnectionEnd) {
+            var context: TLSContext?
+            if url.isSecure {
+                do { context = try .shared(trusting: .systemRoots, protocols: ["http/1.1"]) } catch {
+                    throw ConnectionEnd(error)
+                }
+            }
+            return try await open(
+                to: url, by: egress, context,
+                lookUp: { (own, deadline) async throws(ConnectError) in
+                    try await Stream.addresses(of: endpoint ?? own, deadline: deadline)
+                }, deadline: deadline)
+        } catch {
+            if case .untrusted(let reason) = error { throw .untrusted(reason: reason) }
+            throw .unreachable(reason: error.text)
+        }
     }
 
     private static func open(

@@ -1,4 +1,6 @@
+import Client
 import Gateways
+import HTTP1
 import Node
 import Reactor
 
@@ -53,13 +55,26 @@ extension Doctor {
 
     private func parts(
         of url: GatewayURL, at endpoint: Endpoint? = nil, by egress: Egress
-    ) async -> Result<PhonePageParts, WebFetch.Failure> {
-        do throws(WebFetch.Failure) {
+    ) async -> Result<PhonePageParts, Dial.WebFailure> {
+        /// Loads a file as a browser would, but follows no redirect.
+        func load(_ file: String) async throws(Dial.WebFailure) -> HTTPResponse {
+            let way = try await Dial.openWeb(to: url, by: egress, at: endpoint, deadline: .seconds(30))
+            defer { way.stream.close() }
+            do throws(HTTPExchangeError) {
+                return try await HTTPExchange.answer(
+                    to: HTTPRequest(method: "GET", path: url.path + file, isKeptAlive: false),
+                    host: url.authority,
+                    over: way.stream, tls: way.tls, unread: way.unread, deadline: .seconds(30),
+                    longest: 1 << 20)
+            } catch {
+                throw .unreachable(reason: "\(error)")
+            }
+        }
+        do throws(Dial.WebFailure) {
             return .success(
                 PhonePageParts(
-                    index: try await WebFetch.get(url, by: egress, at: endpoint),
-                    deployed: try await WebFetch.get(url, file: "deployed.js", by: egress, at: endpoint),
-                    worker: try await WebFetch.get(url, file: "worker.js", by: egress, at: endpoint)))
+                    index: try await load(""), deployed: try await load("deployed.js"),
+                    worker: try await load("worker.js")))
         } catch {
             return .failure(error)
         }

@@ -26,7 +26,7 @@ extension Judgement {
     ///
     /// - Parameter key: This node's VAPID key.
     static func phonePage(
-        _ check: String, _ place: String, _ parts: Result<PhonePageParts, WebFetch.Failure>, key: String
+        _ check: String, _ place: String, _ parts: Result<PhonePageParts, Dial.WebFailure>, key: String
     ) -> Finding {
         switch parts {
         case .failure(.untrusted(let reason)):
