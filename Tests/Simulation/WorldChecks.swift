@@ -50,11 +50,11 @@ extension World {
         let places = scale.limits.waiting
         for lane in pipeline.lanes where !lane.stage.isGone {
             // What was restored or moved there no limit refuses.
-            let most = lane.isProven ? places * 4 / 5 + 1 : max(64, places / 9 + 1)
+            let most = lane.standing.isProven ? places * 4 / 5 + 1 : max(64, places / 9 + 1)
             if lane.taken.count > max(most, restored, moved) {
                 fail("\(lane.id) takes the reserve of all others: \(lane.taken.count)")
             }
-            let mostOfOne = lane.isProven ? places / 2 + 1 : max(32, places / 17 + 1)
+            let mostOfOne = lane.standing.isProven ? places / 2 + 1 : max(32, places / 17 + 1)
             let one = shares.most(in: lane.id)
             if one > mostOfOne { fail("one sender has \(one) of \(lane.id)") }
         }

@@ -118,7 +118,7 @@ extension World {
         let full = busyLanes
         submit(submission, awaitsOutcome: draw(4) == 0)
         guard busyLanes > full, sender == nil, room < scale.limits.waiting / 10 - 1,
-            room < 60 || pipeline.lanes[pipeline.lane(lane)].isProven
+            room < 60 || pipeline.lanes[pipeline.lane(lane)].standing.isProven
         else { return }
         fail("\(lane) has \(room) waiting, and is called full")
     }

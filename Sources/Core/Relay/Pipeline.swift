@@ -189,7 +189,7 @@ package struct Pipeline: ~Copyable, Sendable {
             lastSequence = max(lastSequence, row.sequence)
             delivery.withLane(delivery.entries[slot].lane) {
                 $0.taken.take(row.size)
-                $0.isProven = true
+                $0.standing.hadWaiting()
             }
             let isDue = row.notBefore <= late.unix
             // The wall clock may have jumped: no wait is longer than the longest of ours.

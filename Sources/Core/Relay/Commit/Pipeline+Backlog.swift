@@ -17,7 +17,7 @@ extension Pipeline {
             $0.shelf.add(backlog.waiting, of: backlog.device)
             $0.taken.count += backlog.waiting
             $0.taken.bytes += backlog.bytes
-            $0.isProven = true
+            $0.standing.hadWaiting()
             $0.claim.becomeDue(at: 0)
             $0.oldestShelvedAt = min($0.oldestShelvedAt ?? .max, oldest)
         }

@@ -148,9 +148,28 @@ enum Writing: Sendable {
     case never
 }
 
-/// Whether a lane usually answers within a time: from full trust that four misses take, and that a few good answers
+/// Whether a lane's gateway usually answers within the operator's time, and within ``Pipeline/shortWindow``.
+struct LanePromptness: Sendable {
+    private var full = Promptness()
+    private var short = Promptness()
+
+    func isUsual(_ patience: Patience) -> Bool { patience == .short ? short.isUsual : full.isUsual }
+
+    /// Notes that the window is over, and that there was no answer.
+    mutating func missed(_ patience: Patience) {
+        if patience == .short { short.note(isInTime: false) } else { full.note(isInTime: false) }
+    }
+
+    /// Notes that the gateway has judged a notification after this time.
+    mutating func answered(after time: Duration, within window: Duration) {
+        full.note(isInTime: time <= window)
+        short.note(isInTime: time <= min(window, Pipeline.shortWindow))
+    }
+}
+
+/// Whether answers usually come within a time: from full trust that four misses take, and that a few good answers
 /// bring back. Begins in the middle.
-struct Promptness: Equatable, Sendable {
+private struct Promptness {
     private var points = Promptness.trusted
 
     private static let most = 8

@@ -29,16 +29,7 @@ package struct Lane: Sendable {
     package var hasSome: Bool { taken.count > 0 || count > 0 }
     /// The counts of what each sender has brought while ``uncounted`` notifications or more waited.
     private var brought = SenderCounts()
-    /// Whether the gateway has taken a notification since the start, or some waited for it then.
-    var isProven = false
-    /// Whether the gateway has taken a notification since the lane was made.
-    var hasDelivered = false
-    /// Whether the gateway has failed, or refused a notification, since the lane was made or got it again.
-    var hasFailed = false
-    /// The sender of the first that it was made for; `nil`: one without an identity.
-    let broughtBy: SenderID?
-    /// The time at which it was made, or got its gateway again.
-    var openedAt: MonotonicTime
+    var standing: LaneStanding
     /// The time at which one was last turned away for want of room; `nil`: none was.
     package internal(set) var fullAt: MonotonicTime?
     /// Notifications in memory.
@@ -66,10 +57,7 @@ package struct Lane: Sendable {
     var trouble = LaneTrouble()
     var suspicion = Suspicion<Digest>()
     var window = LaneWindow()
-    /// Whether the gateway answers within ``Pipeline/writeBehind``.
-    var promptness = Promptness()
-    /// Whether the gateway answers within ``Pipeline/shortWindow``.
-    var shortPromptness = Promptness()
+    var promptness = LanePromptness()
     var suspended: [Suspended] = []
     /// Notifications that wait for a way of the gateway, in the order in which they came to wait.
     var wayfarers: [Wayfarer] = []
@@ -80,10 +68,6 @@ package struct Lane: Sendable {
     private(set) var pause = LanePause()
     /// Pauses in a row without an answer between them.
     var failures: Int { pause.count }
-    /// The time before which the gateway surely wants nothing.
-    private(set) var askedUntil: MonotonicTime = 0
-    /// The time before which the gateway may want nothing.
-    private var wishedUntil: MonotonicTime = 0
     /// Whether the witnesses against the gateway proved wrong, and it is not known yet whether they fail alone.
     private var isRefuted = false
     /// The number of notifications sent while single devices fail.
@@ -124,9 +108,12 @@ package struct Lane: Sendable {
         return brought[sender] >= Lane.uncounted
     }
 
-    init(id: LaneID, shown: LaneID? = nil, broughtBy: SenderID? = nil, at time: MonotonicTime = 0) {
-        (self.id, self.broughtBy) = (id, broughtBy)
-        openedAt = time
+    init(
+        id: LaneID, shown: LaneID? = nil, broughtBy: SenderID? = nil, hasDelivered: Bool = false,
+        at time: MonotonicTime = 0
+    ) {
+        self.id = id
+        standing = LaneStanding(broughtBy: broughtBy, hasDelivered: hasDelivered, at: time)
         self.shown = shown ?? LaneID(app: id.app, host: id.host.isOrigin ? .others : id.host)
     }
 
@@ -187,7 +174,7 @@ package struct Lane: Sendable {
     /// Returns the time until which nothing is sent; `nil`: until something changes.
     func waitsUntil(at time: MonotonicTime) -> MonotonicTime? {
         guard case .paused(let until) = condition else { return nil }
-        let probeAt = max(pause.probeAt, askedUntil)
+        let probeAt = max(pause.probeAt, pause.askedUntil)
         return probeAt > time ? min(until, probeAt) : until
     }
 
@@ -195,8 +182,8 @@ package struct Lane: Sendable {
         inFlight += 1
         switch condition {
         case .open: if isMixed(at: time) { mixed &+= 1 }
-        case .trying: pause.tried(at: time, isProbe: false, asked: wishedUntil)
-        case .paused: pause.tried(at: time, isProbe: true, asked: wishedUntil)
+        case .trying: pause.tried(at: time, isProbe: false)
+        case .paused: pause.tried(at: time, isProbe: true)
         }
     }
 
@@ -221,9 +208,9 @@ package struct Lane: Sendable {
             window.answered()
             return isRecovery
         }
-        if askedUntil > time {
+        if pause.askedUntil > time {
             // What it surely asked for holds all the same.
-            condition = .paused(until: askedUntil)
+            condition = .paused(until: pause.askedUntil)
         } else {
             condition = .open
             // Who has waited longest is first, whatever it was.
@@ -289,8 +276,7 @@ package struct Lane: Sendable {
         using random: inout some RandomNumberGenerator
     ) {
         let wished = time + policy.obeyed(asked)
-        wishedUntil = max(wishedUntil, wished)
-        if isSure { askedUntil = max(askedUntil, wished) }
+        pause.wished(until: wished, isSure: isSure)
         if case .paused(let until) = condition {
             condition = .paused(until: max(until, wished))
             return
@@ -306,8 +292,8 @@ package struct Lane: Sendable {
         at time: MonotonicTime
     ) {
         pause.restored(count: failures, beganAt: pausedAt, at: time)
-        askedUntil = asked
-        wishedUntil = until
+        pause.wished(until: until, isSure: false)
+        pause.wished(until: asked, isSure: true)
         condition = until > time ? .paused(until: until) : .trying
         self.block = block
     }
@@ -320,8 +306,7 @@ package struct Lane: Sendable {
     /// Resumes the lane at once: the operator has changed something.
     mutating func resume(at time: MonotonicTime) {
         pause.count = 0
-        askedUntil = 0
-        wishedUntil = 0
+        pause.forgetWishes()
         suspicion = Suspicion()
         guard condition != .open else { return }
         // Also of the tries that have begun: of fewer than those, none would be left.

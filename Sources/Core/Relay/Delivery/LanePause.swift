@@ -14,6 +14,10 @@ struct LanePause: Sendable {
     var beganAt: MonotonicTime = 0
     /// The time from which on a few of those that have not failed may try.
     private(set) var probeAt: MonotonicTime = 0
+    /// The time before which the gateway surely wants nothing.
+    private(set) var askedUntil: MonotonicTime = 0
+    /// The time before which the gateway may want nothing.
+    private var wishedUntil: MonotonicTime = 0
     /// The tries of now: when they began, how many have begun, and how many of them found that the gateway fails.
     private var triesAt: MonotonicTime = 0
     private(set) var tries = 0
@@ -53,6 +57,14 @@ struct LanePause: Sendable {
         beginTries(at: time)
     }
 
+    /// Notes the time until which the gateway wants nothing.
+    mutating func wished(until time: MonotonicTime, isSure: Bool) {
+        wishedUntil = max(wishedUntil, time)
+        if isSure { askedUntil = max(askedUntil, time) }
+    }
+
+    mutating func forgetWishes() { (askedUntil, wishedUntil) = (0, 0) }
+
     mutating func beginTries(at time: MonotonicTime) {
         triesAt = time
         tries = 0
@@ -73,15 +85,13 @@ struct LanePause: Sendable {
         return tries < probes
     }
 
-    /// Counts a try that is on its way.
-    ///
-    /// - Parameter asked: The time until which the gateway wants nothing: with a long wish there are fewer.
-    mutating func tried(at time: MonotonicTime, isProbe: Bool, asked: MonotonicTime) {
+    /// Counts a try that is on its way. With a long wish of the gateway's there are fewer.
+    mutating func tried(at time: MonotonicTime, isProbe: Bool) {
         tries += 1
         guard isProbe, tries == probes else { return }
         probes = LanePause.fewTries
         let own = LanePause.nextProbe
-        probeAt = time + (asked > time + own ? max(own, time - beganAt) : own)
+        probeAt = time + (wishedUntil > time + own ? max(own, time - beganAt) : own)
         tries = 0
     }
 
@@ -103,6 +113,6 @@ extension Lane {
     /// Whether the lane is paused, and no probe of the gateway is due either.
     func isHeld(at time: MonotonicTime) -> Bool {
         guard case .paused = condition else { return false }
-        return time < askedUntil || !pause.isProbeDue(at: time)
+        return time < pause.askedUntil || !pause.isProbeDue(at: time)
     }
 }

@@ -78,8 +78,7 @@ extension Lane {
         case .parked(let hadFault): stage = .closed(hadFault: hadFault)
         case .bare, .open, .closed, .gone: break
         }
-        hasFailed = false
-        openedAt = time
+        standing.reopened(at: time)
     }
 
     /// Leaves the lane's place to another lane.

@@ -178,9 +178,9 @@ extension Pipeline {
         if outcome.isJudgement {
             let answerTime = time - begunAt
             let window = writeBehind
-            delivery.withLane(lane) { $0.answered(after: answerTime, within: window) }
+            delivery.withLane(lane) { $0.promptness.answered(after: answerTime, within: window) }
         }
-        if outcome != .accepted { delivery.withLane(lane) { $0.hasFailed = true } }
+        if outcome != .accepted { delivery.withLane(lane) { $0.standing.failed() } }
         switch outcome {
         case .deferred(let deferral): effects.append(.deferred(reason: deferral.reason, lane: lane))
         case .blocked(let reason): effects.append(.deferred(reason: reason, lane: lane))

@@ -79,8 +79,9 @@ extension Pipeline {
     private mutating func makeLane(
         _ id: LaneID, broughtBy sender: SenderID? = nil, at time: MonotonicTime = 0
     ) -> Int {
-        var made = Lane(id: id, shown: validator.shown(id), broughtBy: sender, at: time)
-        made.hasDelivered = provenOrigins.has(id)
+        var made = Lane(
+            id: id, shown: validator.shown(id), broughtBy: sender, hasDelivered: provenOrigins.has(id),
+            at: time)
         if !mayOpen(id) { made.park() }
         let lane = delivery.makeLane(made)
         effects.append(.laneOpened(lane))
@@ -110,7 +111,7 @@ extension Pipeline {
         let idle = delivery.lanes.indices.filter {
             delivery.lanes[$0].canGo(at: time) && !delivery.lanes[$0].stage.isParked
                 && (app == nil || delivery.lanes[$0].id.app == app)
-                && !(amongStrangers && delivery.lanes[$0].hasDelivered)
+                && !(amongStrangers && delivery.lanes[$0].standing.hasDelivered)
         }
         guard
             let lane = idle.min(by: {
@@ -122,7 +123,9 @@ extension Pipeline {
     }
 
     private mutating func close(_ lane: Int, at time: MonotonicTime) {
-        if delivery.lanes[lane].hasDelivered { provenOrigins.note(delivery.lanes[lane].id, at: time) }
+        if delivery.lanes[lane].standing.hasDelivered {
+            provenOrigins.note(delivery.lanes[lane].id, at: time)
+        }
         effects.append(.laneClosed(lane, shown: delivery.lanes[lane].shown))
         delivery.withLane(lane) { $0.lose() }
         forgetRecord(of: lane)

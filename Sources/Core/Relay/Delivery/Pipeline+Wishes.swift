@@ -99,19 +99,20 @@ extension Pipeline {
 extension Lane {
     /// Returns the record of the lane's state; `nil`: it is that of a new lane.
     fileprivate func record(at time: MonotonicTime, steadyTime: (MonotonicTime) -> UnixTime) -> LaneRecord? {
-        guard block != nil || failures > 0 || askedUntil > time else { return nil }
-        var pausedUntil = askedUntil
+        guard block != nil || failures > 0 || pause.askedUntil > time else { return nil }
+        var pausedUntil = pause.askedUntil
         if case .paused(let until) = condition { pausedUntil = until }
         return LaneRecord(
             writtenAt: steadyTime(time), pausedAt: steadyTime(pause.beganAt),
-            pausedUntil: steadyTime(pausedUntil), askedUntil: steadyTime(askedUntil), failures: failures,
+            pausedUntil: steadyTime(pausedUntil), askedUntil: steadyTime(pause.askedUntil),
+            failures: failures,
             block: block.map { LaneRecord.Block(reason: $0.reason, since: steadyTime($0.since)) })
     }
 
     /// Whether the lane exists only for its record, and the time is over for which its gateway wanted nothing.
     fileprivate func isRecordOnly(at time: MonotonicTime) -> Bool {
         guard isRecorded, !stage.isGone, !stage.hasGateway, isEmpty, !isLoading else { return false }
-        return askedUntil <= time
+        return pause.askedUntil <= time
     }
 
     /// Restores the lane as it stood when the last process ended.

@@ -62,7 +62,7 @@ extension Pipeline {
         while let slot = unstored.takeDue(at: now.monotonic) {
             let entry = delivery.entries[slot]
             guard entry.writing == .behind, let one = unstored[entry.sequence] else { continue }
-            delivery.withLane(entry.lane) { $0.missed(one.patience) }
+            delivery.withLane(entry.lane) { $0.promptness.missed(one.patience) }
             storeLate(slot, at: now)
         }
     }
@@ -292,24 +292,9 @@ extension Lane {
         guard case .open(hasFault: false) = stage, condition == .open, block == nil, shelved == 0,
             !claim.isShelving, !isLoading, inFlight < window.size, ready.count < Lane.mostReady
         else { return false }
-        return patience == .short ? shortPromptness.isUsual : promptness.isUsual
+        return promptness.isUsual(patience)
     }
 
     /// The number of ready notifications in a lane from which on none more is sent soon.
     private static let mostReady = 256
-
-    /// Notes that the window is over, and that there was no answer.
-    fileprivate mutating func missed(_ patience: Patience) {
-        if patience == .short {
-            shortPromptness.note(isInTime: false)
-        } else {
-            promptness.note(isInTime: false)
-        }
-    }
-
-    /// Notes that the lane's gateway has judged a notification after this time.
-    mutating func answered(after time: Duration, within window: Duration) {
-        promptness.note(isInTime: time <= window)
-        shortPromptness.note(isInTime: time <= min(window, Pipeline.shortWindow))
-    }
 }

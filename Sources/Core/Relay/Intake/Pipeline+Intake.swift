@@ -64,7 +64,7 @@ extension Pipeline {
             !isElsewhere || cluster.hasRoomElsewhere(for: digests.token, size: size, within: limits)
         guard mayStore,
             admission.hasRoom(
-                for: delivery.lanes[lane].taken, isProven: delivery.lanes[lane].isProven,
+                for: delivery.lanes[lane].taken, isProven: delivery.lanes[lane].standing.isProven,
                 senderBroughtMuch: delivery.hasMuch(of: submission.sender, in: lane))
         else {
             if mayStore { delivery.withLane(lane) { $0.fullAt = now.monotonic } }

@@ -24,13 +24,10 @@ extension Pipeline {
 
     /// Notes that a lane's host has taken something.
     mutating func noteDelivery(by lane: Int, at time: MonotonicTime) {
-        if !delivery.lanes[lane].hasDelivered, delivery.lanes[lane].id.host.isOrigin {
+        if !delivery.lanes[lane].standing.hasDelivered, delivery.lanes[lane].id.host.isOrigin {
             provenOrigins.note(delivery.lanes[lane].id, at: time)
         }
-        delivery.withLane(lane) {
-            $0.isProven = true
-            $0.hasDelivered = true
-        }
+        delivery.withLane(lane) { $0.standing.delivered() }
     }
 
     /// The origins that have taken something, for the next process: see ``goOn(withOrigins:at:)``.
@@ -59,9 +56,11 @@ extension Pipeline {
             return othersGiveWay && makeRoomForProven(of: id.app, at: time) || lanes.count < mostOrigins
         }
         let own = lanes.count {
-            delivery.lanes[$0].broughtBy == sender && !delivery.lanes[$0].canGo(at: time)
+            delivery.lanes[$0].standing.broughtBy == sender && !delivery.lanes[$0].canGo(at: time)
         }
-        let free = strangersShare(of: mostOrigins, id.app) - lanes.count { !delivery.lanes[$0].hasDelivered }
+        let free =
+            strangersShare(of: mostOrigins, id.app)
+            - lanes.count { !delivery.lanes[$0].standing.hasDelivered }
         guard own < mostLanes(of: sender, free: free) else { return false }
         // If none has a gateway to give away, it waits for one.
         return othersGiveWay && makeRoomForGateway(of: id.app, from: sender, at: time) || free > 0
@@ -85,7 +84,7 @@ extension Pipeline {
         of app: String, from sender: SenderID?, at time: MonotonicTime
     ) -> Bool {
         let open = origins(of: app).filter { !delivery.lanes[$0].stage.isParked }
-        let strangers = open.count { !delivery.lanes[$0].hasDelivered }
+        let strangers = open.count { !delivery.lanes[$0].standing.hasDelivered }
         let hasShare = strangers < strangersShare(of: originsPerApp, app)
         if hasShare, open.count < originsPerApp { return true }
         if closeLongestIdle(of: app, amongStrangers: !hasShare, at: time) { return true }
@@ -111,14 +110,14 @@ extension Pipeline {
         let waiting = lanes.filter { delivery.lanes[$0].stage.isNewcomer }
         guard !waiting.isEmpty else { return false }
         var counts: [SenderID?: Int] = [:]
-        for lane in lanes { counts[delivery.lanes[lane].broughtBy, default: 0] += 1 }
+        for lane in lanes { counts[delivery.lanes[lane].standing.broughtBy, default: 0] += 1 }
         let ranks = waiting.map { lane in
-            let (sender, since) = (delivery.lanes[lane].broughtBy, delivery.lanes[lane].openedAt)
-            return (count: counts[sender, default: 0], since: since, lane: lane)
+            let standing = delivery.lanes[lane].standing
+            return (count: counts[standing.broughtBy, default: 0], since: standing.openedAt, lane: lane)
         }
         // Of one sender there are no more that wait: another one's is among them.
         for next in ranks.sorted(by: <).prefix(Pipeline.mostBySender)
-        where makeRoomForGateway(of: app, from: delivery.lanes[next.lane].broughtBy, at: time) {
+        where makeRoomForGateway(of: app, from: delivery.lanes[next.lane].standing.broughtBy, at: time) {
             unpark(next.lane, at: time)
             return true
         }
@@ -140,15 +139,15 @@ extension Pipeline {
     private func givesWay(of open: [Int], to sender: SenderID?) -> Int? {
         let candidates = open.filter { delivery.lanes[$0].mayGiveWay }
         var counts: [SenderID?: Int] = [:]
-        for lane in candidates { counts[delivery.lanes[lane].broughtBy, default: 0] += 1 }
+        for lane in candidates { counts[delivery.lanes[lane].standing.broughtBy, default: 0] += 1 }
         let own = counts[sender, default: 0]
         func isBefore(_ left: Int, _ right: Int) -> Bool {
-            let (one, other) = (delivery.lanes[left], delivery.lanes[right])
+            let (one, other) = (delivery.lanes[left].standing, delivery.lanes[right].standing)
             let (many, few) = (counts[one.broughtBy, default: 0], counts[other.broughtBy, default: 0])
             return many == few ? one.openedAt < other.openedAt : many > few
         }
         return candidates.filter {
-            let lane = delivery.lanes[$0]
+            let lane = delivery.lanes[$0].standing
             // Those of before the start are nobody's, and may be anybody's.
             let hasMore = lane.broughtBy != nil && counts[lane.broughtBy, default: 0] > own + 1
             // Those of senders without an identity may be anybody's, too.
@@ -167,7 +166,7 @@ extension Pipeline {
     /// Gives lanes that have given way a gateway again, one after the other.
     mutating func takeTurns(at time: MonotonicTime) {
         let parked = delivery.lanes.indices.filter { delivery.lanes[$0].stage.isParked }
-            .sorted { delivery.lanes[$0].openedAt < delivery.lanes[$1].openedAt }
+            .sorted { delivery.lanes[$0].standing.openedAt < delivery.lanes[$1].standing.openedAt }
         var rest = parked[...]
         while let first = rest.first {
             let app = delivery.lanes[first].id.app
@@ -179,17 +178,19 @@ extension Pipeline {
     private mutating func takeTurns(of parked: [Int], of app: String, at time: MonotonicTime) {
         while serveNewcomer(of: app, at: time) {}
         let withGateway = origins(of: app).filter { !delivery.lanes[$0].stage.isParked }
-        var (open, strangers) = (withGateway.count, withGateway.count { !delivery.lanes[$0].hasDelivered })
+        var (open, strangers) = (
+            withGateway.count, withGateway.count { !delivery.lanes[$0].standing.hasDelivered }
+        )
         let share = strangersShare(of: originsPerApp, app)
         let over = origins(of: app).filter {
             let lane = delivery.lanes[$0]
-            return !lane.stage.isParked && lane.mayGiveWay && lane.hasFailed
-                && time - lane.openedAt >= Pipeline.turn
+            return !lane.stage.isParked && lane.mayGiveWay && lane.standing.hasFailed
+                && time - lane.standing.openedAt >= Pipeline.turn
         }
-        .sorted { delivery.lanes[$0].openedAt < delivery.lanes[$1].openedAt }
+        .sorted { delivery.lanes[$0].standing.openedAt < delivery.lanes[$1].standing.openedAt }
         var givingWay = over[...].prefix(Pipeline.turnsAtOnce)
         for lane in parked where delivery.lanes[lane].stage.isParked {
-            let isStranger = !delivery.lanes[lane].hasDelivered
+            let isStranger = !delivery.lanes[lane].standing.hasDelivered
             if open >= originsPerApp || isStranger && strangers >= share {
                 // None that has taken something gives way.
                 guard let other = givingWay.popFirst() else { continue }
@@ -213,11 +214,12 @@ extension Pipeline {
         let open = origins(of: id.app).filter { !delivery.lanes[$0].stage.isParked }
         guard open.count < originsPerApp else { return false }
         return provenOrigins.has(id)
-            || open.count { !delivery.lanes[$0].hasDelivered } < strangersShare(of: originsPerApp, id.app)
+            || open.count { !delivery.lanes[$0].standing.hasDelivered }
+                < strangersShare(of: originsPerApp, id.app)
     }
 }
 
 extension Lane {
     /// Whether nothing says that there is anybody at its origin, and nobody is being asked.
-    fileprivate var mayGiveWay: Bool { !hasDelivered && inFlight == 0 && !isLoading }
+    fileprivate var mayGiveWay: Bool { !standing.hasDelivered && inFlight == 0 && !isLoading }
 }
