@@ -12,8 +12,8 @@ import TLS
 package protocol ConfiguredApp: Sendable {
     /// How `apps[].gateway` names the service.
     static var gateway: String { get }
-    /// The words with which the service refuses a device token that nobody has: `onionbell watch` sends to
-    /// such a token, and they say that the service has read the request.
+    /// The words with which the service refuses a device token that nobody has. `onionbell watch` sends to such a token, and
+    /// these words say that the service has read the request.
     static var wordsOfNobody: [String] { get }
     /// Whether the service may ring phones that are not in the phone book.
     static var ringsStrangers: Bool { get }
@@ -102,8 +102,8 @@ package struct OpenedApp {
     /// The call that takes over the app as it is configured now: what can't change while the node runs is
     /// refused.
     package let reload: Reload
-    /// Makes a gateway for an origin that an address names (``LaneHost/init(origin:)``), which is started by the caller,
-    /// and stopped when it has been idle; `nil`: there is none for it.
+    /// Makes the gateway to an origin that an address names (``LaneHost/init(origin:)``). The caller starts the gateway, and
+    /// stops it when it has been idle. `nil`: the app has no gateway to that origin.
     package let open: @EventLoop (LaneHost) -> (any Gateway)?
 
     package init(
@@ -122,11 +122,6 @@ package struct CredentialFault: Error, Equatable {
     /// The key that names the file; empty: the app as a whole.
     package let key: String
     package let problem: String
-
-    package init(key: String, problem: String) {
-        self.key = key
-        self.problem = problem
-    }
 }
 
 /// Reads a file of credentials as a whole.

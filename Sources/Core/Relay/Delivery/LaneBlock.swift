@@ -7,9 +7,4 @@ package struct LaneBlock: Equatable, Sendable {
     package var reason: String
     /// The time since when the lane is blocked.
     package var since: MonotonicTime
-
-    package init(reason: String, since: MonotonicTime) {
-        self.reason = reason
-        self.since = since
-    }
 }

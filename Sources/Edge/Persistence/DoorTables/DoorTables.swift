@@ -29,12 +29,6 @@ package struct RegistrationView: Sendable {
     let query: String
     /// Statements that forget a registration, `?1` being its id.
     let removal: [String]
-
-    package init(kind: String, query: String, removal: [String]) {
-        self.kind = kind
-        self.query = query
-        self.removal = removal
-    }
 }
 
 /// The tables of all doors, as they are kept in the outbox's store: every kind there is.
