@@ -4,20 +4,7 @@ import COpenSSL
 package enum Ed25519 {
     /// Returns the public key, 32 bytes, of a seed (the "private key" of RFC 8032) of 32 bytes.
     package static func publicKey(seed: [UInt8]) throws(CryptoError) -> [UInt8] {
-        guard seed.count == 32 else {
-            throw .wrongLength(of: "Ed25519 seed", bytes: seed.count, allowed: "32")
-        }
-        LibraryErrors.clear()
-        guard let handle = EVP_PKEY_new_raw_private_key_ex(nil, "ED25519", nil, seed, seed.count) else {
-            throw LibraryErrors.failure("Ed25519 key")
-        }
-        let key = Key(owning: handle)
-        var length = 32
-        var publicKey = [UInt8](repeating: 0, count: length)
-        guard EVP_PKEY_get_raw_public_key(key.handle, &publicKey, &length) == 1, length == 32 else {
-            throw LibraryErrors.failure("Ed25519 public key")
-        }
-        return publicKey
+        try Key.publicKey(of: seed, "Ed25519", called: "Ed25519 seed")
     }
 
     /// Returns the 64 bytes a seed expands to (RFC 8032, 5.1.5): the clamped scalar, then the prefix. This is

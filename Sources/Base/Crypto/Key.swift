@@ -34,6 +34,28 @@ final class Key: @unchecked Sendable {
         return Key(owning: made)
     }
 
+    /// Returns the public key, 32 bytes, of a private one of 32 bytes (RFC 8410).
+    ///
+    /// - Parameter algorithm: `Ed25519` or `X25519`.
+    static func publicKey(
+        of secret: [UInt8], _ algorithm: String, called name: String
+    ) throws(CryptoError) -> [UInt8] {
+        guard secret.count == 32 else {
+            throw .wrongLength(of: name, bytes: secret.count, allowed: "32")
+        }
+        LibraryErrors.clear()
+        guard let handle = EVP_PKEY_new_raw_private_key_ex(nil, algorithm, nil, secret, secret.count) else {
+            throw LibraryErrors.failure("\(algorithm) key")
+        }
+        let key = Key(owning: handle)
+        var length = 32
+        var publicKey = [UInt8](repeating: 0, count: length)
+        guard EVP_PKEY_get_raw_public_key(key.handle, &publicKey, &length) == 1, length == 32 else {
+            throw LibraryErrors.failure("\(algorithm) public key")
+        }
+        return publicKey
+    }
+
     /// Returns the private key in PKCS#8, not encrypted.
     func privatePEM() throws(CryptoError) -> [UInt8] {
         let file = MemoryBIO()
