@@ -69,11 +69,10 @@ package final class WebSocket: StreamHandler {
     /// Connects and does the handshake. Texts come from ``start(unread:onText:onEnd:)`` on.
     ///
     /// - Parameters:
-    ///   - attemptTimeout: for one attempt to connect over tor; more follow until the deadline.
     ///   - answerTimeout: for the answer once it is connected; `nil`: the deadline's time again.
     package static func open(
-        _ opening: Opening, by route: PeerRoute, attemptTimeout: Duration = .seconds(20),
-        deadline: Duration = .seconds(120), answerTimeout: Duration? = nil
+        _ opening: Opening, by route: PeerRoute, deadline: Duration = .seconds(120),
+        answerTimeout: Duration? = nil
     ) async throws(OpeningError) -> (socket: WebSocket, unread: [UInt8]) {
         let key = Base64.encode(randomBytes(16))
         var request = HTTPRequest(method: "GET", path: opening.path)
@@ -83,7 +82,7 @@ package final class WebSocket: StreamHandler {
         ] + opening.fields { request.fields.append(name, value) }
         let dialled: (stream: Stream, unread: [UInt8])
         do {
-            dialled = try await route.dial(attemptTimeout: attemptTimeout, deadline: deadline)
+            dialled = try await route.dial(attemptTimeout: .seconds(20), deadline: deadline)
         } catch {
             throw .exchange(.dial(error))
         }

@@ -26,10 +26,8 @@ extension JSON {
     /// Reads a document that is an object, for what must be passed on as it came: order, spelling and all.
     ///
     /// - Returns: `nil` when it is none. A key that is repeated is in it as often.
-    package static func members(
-        of text: [UInt8], maximumDepth: Int = 16
-    ) throws(JSONError) -> [Member]? {
-        var reader = JSONReader(text: text, maximumDepth: maximumDepth)
+    package static func members(of text: [UInt8]) throws(JSONError) -> [Member]? {
+        var reader = JSONReader(text: text, maximumDepth: 16)
         return try reader.outerMembers()
     }
 }

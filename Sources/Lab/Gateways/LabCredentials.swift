@@ -42,10 +42,8 @@ package struct LabCredentials: Sendable {
     }
 
     /// Returns the bytes of a `.p12` file with a certificate for `topic`.
-    package func certificateFile(
-        topic: String, password: String, kind: PKCS12.Kind = .modern
-    ) throws(CryptoError) -> [UInt8] {
-        try PKCS12.write(authority.client(topic: topic), password: password, kind: kind)
+    package func certificateFile(topic: String, password: String) throws(CryptoError) -> [UInt8] {
+        try PKCS12.write(authority.client(topic: topic), password: password, kind: .modern)
     }
 
     /// Returns the text of a service account's file.
@@ -91,9 +89,7 @@ package struct LabCredentials: Sendable {
     }
 
     /// Makes a context for a client that trusts the Lab, with a certificate for `topic` if one is named.
-    package func clientContext(protocols: [String] = ["h2"], topic: String? = nil) throws
-        -> TLSContext
-    {
+    package func clientContext(topic: String? = nil) throws -> TLSContext {
         var credentials: TLSCredentials?
         if let topic {
             let identity = try authority.client(topic: topic)
@@ -101,7 +97,6 @@ package struct LabCredentials: Sendable {
                 chainPEM: try identity.chainPEM(), keyPEM: try identity.keyPEM().bytes)
         }
         return try TLSContext(
-            trusting: .authorities(pem: try authority.rootPEM()), protocols: protocols,
-            credentials: credentials)
+            trusting: .authorities(pem: try authority.rootPEM()), protocols: ["h2"], credentials: credentials)
     }
 }

@@ -5,14 +5,12 @@ extension PointedNode {
     /// Returns the node of these settings; `nil`: it has no address yet.
     ///
     /// - Throws: The onion key or the invitations can't be read.
-    package static func node(of settings: Settings, isPrivate: Bool = false) throws(CallRefusal)
-        -> PointedNode?
-    {
+    package static func node(of settings: Settings) throws(CallRefusal) -> PointedNode? {
         let key: OnionKey?
-        let isInvitation: Bool
+        let isPrivate: Bool
         do {
             key = try OnionKeyFile(path: StateDirectory.onionKey(in: settings.stateDirectory)).load()
-            isInvitation =
+            isPrivate =
                 try Invitations(path: StateDirectory.peers(in: settings.stateDirectory)).load() != nil
         } catch {
             throw CallRefusal(.unavailable, "unreadable", "\(error)")
@@ -23,6 +21,6 @@ extension PointedNode {
         let ports = settings.onion.httpPorts
         return PointedNode(
             address: address, bisq2Port: ports.contains(8021) ? 8021 : ports.first ?? 8021,
-            isPrivate: isPrivate || isInvitation)
+            isPrivate: isPrivate)
     }
 }

@@ -58,24 +58,18 @@ final class SelfDial {
     private var hasSocks = true
     /// A call says nothing of a service that was published after its begin.
     private var round = 0
-    /// The beginnings of the last calls in a row that failed, of so many as are enough for an alarm: a client that came during the
-    /// first of many failures says nothing of those behind it.
+    /// The beginnings of the last failed calls in a row, as many as make an alarm. A client that came during the first of many
+    /// failures is no witness against the later ones.
     private var failedSince: [MonotonicTime] = []
     /// The time at which the last call began; `nil`: there was none.
     private var lastCall: ContinuousClock.Instant?
-    private var random: any RandomNumberGenerator
+    private var random = SystemRandomNumberGenerator()
 
     /// Makes the caller, which calls nothing before ``begin()``.
     ///
-    /// - Parameters:
-    ///   - random: The source of the times between calls.
-    ///   - route: asked before each call.
-    init(
-        _ settings: SelfDialSettings, using random: any RandomNumberGenerator = SystemRandomNumberGenerator(),
-        route: @escaping Route
-    ) {
+    /// - Parameter route: asked before each call.
+    init(_ settings: SelfDialSettings, route: @escaping Route) {
         self.settings = settings
-        self.random = random
         self.route = route
         timer.action = { [unowned self] in Task { [weak self] in await self?.call(at: .now) } }
         lineTimer.action = { [unowned self] in Task { [weak self] in await self?.askLine() } }
