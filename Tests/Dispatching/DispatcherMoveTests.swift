@@ -27,7 +27,7 @@ extension DispatcherTests {
         dispatcher.submit(submission(1), awaitsOutcome: false) { receipts.add($0) }
         #expect(await receipts.wait(for: 1) == [.stored])
         #expect(dispatcher.move(app: "android", to: "other") == .refused)
-        dispatcher.remove(Self.lane)
+        dispatcher.pipeline.remove(Self.lane)
         #expect(dispatcher.move(app: "android", to: "nobody") == .refused)
         dispatcher.pipeline.isSweeping = true
         #expect(dispatcher.move(app: "android", to: "other") == .notNow)

@@ -1,5 +1,5 @@
 /// The digest that is kept of a passphrase to know it again: scrypt (RFC 7914; N 2^15, r 8, p 3: 32 MiB), with a salt of
-/// its own.
+/// its own. Two are compared in a time that does not tell where they differ.
 package struct PassphraseDigest: Equatable, Sendable {
     package let salt: [UInt8]
     package let key: Secret
@@ -19,10 +19,5 @@ package struct PassphraseDigest: Equatable, Sendable {
         key = Secret(
             try PassphraseSeal.scrypt(
                 passphrase.bytes, salt: self.salt, n: 1 << 15, r: 8, p: 3, length: Self.keyLength))
-    }
-
-    /// Whether this is the passphrase's digest. Takes as long for a wrong passphrase as for the right one.
-    package func isOf(_ passphrase: Secret) throws(CryptoError) -> Bool {
-        try PassphraseDigest(of: passphrase, salt: salt) == self
     }
 }

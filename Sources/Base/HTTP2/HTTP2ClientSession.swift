@@ -93,9 +93,6 @@ package final class HTTP2ClientSession: HTTP2Session {
         stream.id = id
     }
 
-    /// Announces the end: no answer is waited for that has not been asked for.
-    package func goaway() { submitGoaway(lastStream: 0, code: .noError, debug: []) }
-
     /// Takes out the events since the last call, in order.
     package func takeEvents() -> [HTTP2ClientEvent] {
         guard !events.isEmpty else { return [] }

@@ -29,15 +29,6 @@ extension Dispatcher {
         return true
     }
 
-    /// Takes a lane's gateway away: it ends what it has. What waits for it is kept.
-    package func remove(_ id: LaneID) {
-        guard let lane = pipeline.lane(of: id), gateways.indices.contains(lane) else { return }
-        gateways[lane]?.stop()
-        gateways[lane] = nil
-        pipeline.remove(id)
-        execute()
-    }
-
     /// The origins that have taken something, for the next process.
     package var originsToRemember: [LaneID] { pipeline.originsToRemember }
 

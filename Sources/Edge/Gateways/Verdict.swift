@@ -42,10 +42,6 @@ struct Verdict: Equatable, Sendable {
             consequence: consequence)
     }
 
-    static func deferred(_ reason: OwnReason, _ scope: Deferral.Scope) -> Verdict {
-        Verdict(outcome: .deferred(Deferral(reason, scope: scope)))
-    }
-
     /// Makes the verdict that one device gets too much.
     static func throttled(_ reason: String, after: Duration?) -> Verdict {
         Verdict(

@@ -109,12 +109,8 @@ extension Pipeline {
         effects.append(.claim(Claim(.due(lane.id), at: Claim.anyTime, last: last, limit: window.claim)))
     }
 
-    package func hasGateway(_ id: LaneID) -> Bool {
-        delivery.lane(id).map { delivery.lanes[$0].stage.hasGateway } ?? false
-    }
-
-    /// Gives what waits in lanes without a gateway to another app's lanes to the same hosts: all of it or nothing. It keeps its
-    /// order; against what the other app has for the same devices it has none.
+    /// Gives all that waits in lanes without a gateway to another app's lanes to the same hosts, or nothing. It keeps its
+    /// order, but has none against what the other app has for the same devices.
     package mutating func move(_ ids: [LaneID], toApp app: String, at now: Instant) -> Transfer {
         var moving: [(lane: Int, target: Int)] = []
         for id in ids {

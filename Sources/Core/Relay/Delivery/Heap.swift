@@ -25,9 +25,6 @@ struct Heap<Element: Comparable & Sendable>: Sendable {
         elements = elements.filter(isKept).sorted()
     }
 
-    /// Changes all elements, in time linear but for a sort.
-    mutating func change(_ change: (Element) -> Element) { elements = elements.map(change).sorted() }
-
     mutating func removeFirst() -> Element {
         elements.swapAt(0, elements.count - 1)
         let first = elements.removeLast()

@@ -49,8 +49,6 @@ package final class ConsoleEvents {
         pulse.action = { [unowned self] in beat() }
     }
 
-    package var count: Int { streams.count }
-
     /// Notes that something of these kinds has changed; all streams report it soon.
     package func changed(_ kinds: Kinds) {
         guard !streams.isEmpty else { return }

@@ -48,11 +48,6 @@ package struct Connection: ~Copyable {
     // MARK: One value
 
     /// Returns the first column of the first row; `nil`: there is no row.
-    func firstText(_ sql: String) throws(StoreError) -> String? {
-        let statement = try Statement(sql, on: self)
-        return try statement.step() ? statement.text(0) : nil
-    }
-
     func firstInteger(_ sql: String) throws(StoreError) -> Int64? {
         let statement = try Statement(sql, on: self)
         return try statement.step() ? statement.integer(0) : nil

@@ -2,7 +2,6 @@ import ArgumentParser
 import HTTP1
 import JSONCoding
 import Node
-import Persistence
 import Processes
 
 /// `onionbell registrations`: whom the doors know, for the operator's eyes and hands.
@@ -146,22 +145,5 @@ extension ConfigOption {
     func removeRegistration(_ id: String, of kind: String) async throws {
         try await call("DELETE", "registrations/\(kind.percentEncoded)/\(id.percentEncoded)")
         printLine("removed")
-    }
-
-    /// Opens the registrations of a configured node; every failure becomes a sentence and an exit status.
-    func registrations(
-        isReadOnly: Bool, _ body: (borrowing RegistrationFile) throws -> Void
-    ) throws {
-        let settings = try settings()
-        let result = try reportingRefusals { () throws(CallRefusal) in
-            try NodeFiles(settings).registrations(changing: !isReadOnly) { file -> Result<Void, ExitCode> in
-                do {
-                    return .success(try body(file))
-                } catch let end as ExitCode {
-                    return .failure(end)
-                }
-            }
-        }
-        try result.get()
     }
 }
