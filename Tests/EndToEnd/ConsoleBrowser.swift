@@ -2,7 +2,9 @@ import Client
 import Foundation
 import HTTP1
 import JSONCoding
+import Processes
 import Reactor
+import Testing
 import Vectors
 
 /// What a browser sends to the console, and what somebody may send who is none.
@@ -60,6 +62,30 @@ extension LoopbackStage {
         try self.init(withWebPush: withWebPush) {
             $0 + "console: {listen: [\"127.0.0.1:\(port)\"]}\n" + more
         }
+    }
+
+    /// A started node with a console, and its owner who has entered.
+    ///
+    /// - Parameter passphrase: The one that the owner has set; `nil`: none.
+    static func owned(
+        withWebPush: Bool = false, more: String = "", passphrase: String? = nil
+    ) async throws -> (LoopbackStage, ConsoleBrowser) {
+        let port = try freePort()
+        let stage = try LoopbackStage(consoleAt: port, withWebPush: withWebPush, more: more)
+        try await stage.start()
+        let owner = try await stage.owner(at: port)
+        if let passphrase {
+            let set = JSON.object(["passphrase": .string(passphrase)]).text
+            #expect(try await owner.send("PUT", "/api/v1/passphrase", set).status == 204)
+        }
+        return (stage, owner)
+    }
+
+    /// A browser that has entered by the link in the state directory.
+    func owner(at port: UInt16) async throws -> ConsoleBrowser {
+        let owner = ConsoleBrowser(port)
+        #expect(try await owner.enter("link", linkInFile()) == 204)
+        return owner
     }
 
     /// The secret of the link in the state directory, as soon as there is one.

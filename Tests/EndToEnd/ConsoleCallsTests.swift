@@ -12,20 +12,10 @@ import Wire
 /// What the owner does in the console, at the built node: each call with what it changes.
 @EventLoop
 @Suite(.serialized) struct ConsoleCallsTests {
-    /// A node, and its owner who has entered.
-    private func owned(more: String = "") async throws -> (LoopbackStage, ConsoleBrowser) {
-        let port = try freePort()
-        let stage = try LoopbackStage(consoleAt: port, more: more)
-        try await stage.start()
-        let owner = ConsoleBrowser(port)
-        #expect(try await owner.enter("link", stage.linkInFile()) == 204)
-        return (stage, owner)
-    }
-
     private func quoted(_ text: String) -> String { JSON.string(text).text }
 
     @Test func aPhoneIsAddedByItsTokenAndRung() async throws {
-        let (stage, owner) = try await owned()
+        let (stage, owner) = try await LoopbackStage.owned()
         let phone = try Phone.new(.ios, descriptor: "iPhone <b>X</b>")
         let token = quoted(phone.pairingToken.text)
         let (status, added) = try await owner.json(
@@ -66,7 +56,7 @@ import Wire
 
     /// Each with its own answer, and all with one key.
     @Test func allPhonesOfANameAreRung() async throws {
-        let (stage, owner) = try await owned()
+        let (stage, owner) = try await LoopbackStage.owned()
         let first = try Phone.new(.android, descriptor: "Pixel")
         let device = try Phone.new(.android, descriptor: "").pairingToken.deviceToken
         let second = Phone(
@@ -107,7 +97,7 @@ import Wire
 
     /// Page by page; what has no body has its members in the query.
     @Test func registrationsAreListedAndForgotten() async throws {
-        let (stage, owner) = try await owned()
+        let (stage, owner) = try await LoopbackStage.owned()
         let token = quoted(try Phone.new(.ios, descriptor: "").pairingToken.text)
         let body = #"{"name":"alice","pairing_token":\#(token)}"#
         #expect(try await owner.send("POST", "/api/v1/phones", body).status == 201)
@@ -142,7 +132,7 @@ import Wire
     }
 
     @Test func oneAddressStandsForAllPhonesOfAName() async throws {
-        let (stage, owner) = try await owned()
+        let (stage, owner) = try await LoopbackStage.owned()
         let phone = try Phone.new(.android, descriptor: "Pixel")
         let token = quoted(phone.pairingToken.text)
         #expect(try await owner.send("PUT", "/api/v1/names/alice/address", "{}").status == 404)
@@ -169,11 +159,7 @@ import Wire
 
     /// Bisq 2 takes 300 characters, and a browser's address is longer: what stands for it is told at once.
     @Test func aLongAddressGetsOneThatStandsForIt() async throws {
-        let port = try freePort()
-        let stage = try LoopbackStage(consoleAt: port, withWebPush: true)
-        try await stage.start()
-        let owner = ConsoleBrowser(port)
-        #expect(try await owner.enter("link", stage.linkInFile()) == 204)
+        let (stage, owner) = try await LoopbackStage.owned(withWebPush: true)
         let browser = try Browser(
             at: "https://\(stage.world.webPushHosts[0])",
             path: "/wpush/v2/" + String(repeating: "a", count: 600))
@@ -191,7 +177,7 @@ import Wire
     }
 
     @Test func eachMistakeInATokenHasItsWord() async throws {
-        let (stage, owner) = try await owned()
+        let (stage, owner) = try await LoopbackStage.owned()
         let good = try Phone.new(.android, descriptor: "Pixel").pairingToken.text
         for (text, word) in [
             ("", "token_sections"), ("android|x", "token_sections"),
@@ -221,7 +207,7 @@ import Wire
     }
 
     @Test func theLineForEachBisqHasTheNodesAddress() async throws {
-        let (stage, owner) = try await owned()
+        let (stage, owner) = try await LoopbackStage.owned()
         let (status, point) = try await owner.json("GET", "/api/v1/point")
         #expect(status == 200)
         let address = try #require(point?["address"]?.string)
@@ -234,7 +220,7 @@ import Wire
     }
 
     @Test func aPeerIsInvitedAndRevoked() async throws {
-        let (stage, owner) = try await owned()
+        let (stage, owner) = try await LoopbackStage.owned()
         #expect(try await owner.json("GET", "/api/v1/peers").1?["private"]?.bool == false)
         let (status, invited) = try await owner.json("POST", "/api/v1/peers", #"{"name":"carol"}"#)
         #expect(status == 201)
@@ -261,8 +247,7 @@ import Wire
                 + "console: {listen: [\"127.0.0.1:\(port)\"]}\ndoors: {mailbox: {listen: [\"onion:80\"]}}\n"
         }
         try await stage.start()
-        let owner = ConsoleBrowser(port)
-        #expect(try await owner.enter("link", stage.linkInFile()) == 204)
+        let owner = try await stage.owner(at: port)
         let (status, made) = try await owner.json(
             "POST", "/api/v1/mailboxes", #"{"name":"me","readers":["phone","desk"]}"#)
         #expect(status == 201, "\(made?.text ?? "")")

@@ -26,8 +26,7 @@ import Wire
                 .joined(separator: "\n") + "\nconsole: {listen: [\"127.0.0.1:\(port)\"]}\n"
         }
         try await stage.start()
-        let owner = ConsoleBrowser(port)
-        #expect(try await owner.enter("link", stage.linkInFile()) == 204)
+        let owner = try await stage.owner(at: port)
         return (stage, owner)
     }
 

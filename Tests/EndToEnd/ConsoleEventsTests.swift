@@ -11,15 +11,6 @@ import Wire
 /// What the console tells by itself, and what widgets read, at the built node.
 @EventLoop
 @Suite(.serialized) struct ConsoleEventsTests {
-    private func owned() async throws -> (LoopbackStage, ConsoleBrowser) {
-        let port = try freePort()
-        let stage = try LoopbackStage(consoleAt: port)
-        try await stage.start()
-        let owner = ConsoleBrowser(port)
-        #expect(try await owner.enter("link", stage.linkInFile()) == 204)
-        return (stage, owner)
-    }
-
     /// Reads the stream, one line after the other, until it ends.
     private func listen(_ browser: ConsoleBrowser, _ more: String...) throws -> LabProgram {
         let words = [
@@ -35,7 +26,7 @@ import Wire
     }
 
     @Test func aPageHearsWhatChangesAndNothingOfTheNodeIsInIt() async throws {
-        let (stage, owner) = try await owned()
+        let (stage, owner) = try await LoopbackStage.owned()
         let stream = try listen(owner)
         // Whatever has changed since its page asked.
         for kind in ["state", "phones", "mailboxes", "peers"] { await has(1, kind, stream) }
@@ -81,7 +72,7 @@ import Wire
     }
 
     @Test func streamsOfASessionAreBoundedAndStrangersHaveNone() async throws {
-        let (stage, owner) = try await owned()
+        let (stage, owner) = try await LoopbackStage.owned()
         let stranger = try listen(ConsoleBrowser(owner.port))
         await stranger.wait { $0.exit != nil }
         #expect(stranger.lines.last == "401")
@@ -107,7 +98,7 @@ import Wire
     }
 
     @Test func aWidgetReadsFourFiguresByATokenOfItsOwnAndNothingElse() async throws {
-        let (stage, owner) = try await owned()
+        let (stage, owner) = try await LoopbackStage.owned()
         let (status, made) = try await owner.json("POST", "/api/v1/widget-tokens", #"{"name":"umbrel"}"#)
         let token = try #require(made?["token"]?.string)
         #expect(status == 201 && token.utf8.count == 27)

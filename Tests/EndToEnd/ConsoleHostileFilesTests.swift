@@ -15,12 +15,6 @@ import Vectors
 @Suite(.serialized) struct ConsoleHostileFilesTests {
     private let passphrase = "correct horse battery"
 
-    private func owned(_ stage: LoopbackStage, _ port: UInt16) async throws -> ConsoleBrowser {
-        let owner = ConsoleBrowser(port)
-        #expect(try await owner.enter("link", stage.linkInFile()) == 204)
-        return owner
-    }
-
     private func copy(_ owner: ConsoleBrowser) async throws -> JSON.Object {
         let answer = try await owner.send(
             "POST", "/api/v1/backup", JSON.object(["passphrase": .string(passphrase)]).text)
@@ -53,10 +47,7 @@ import Vectors
     }
 
     @Test func aCopyMadeByHandIsRefusedAndChangesNothing() async throws {
-        let port = try freePort()
-        let stage = try LoopbackStage(consoleAt: port)
-        try await stage.start()
-        let owner = try await owned(stage, port)
+        let (stage, owner) = try await LoopbackStage.owned()
         let copy = try await copy(owner)
         let settings = try String(contentsOfFile: stage.configuration, encoding: .utf8)
         let state = URL(fileURLWithPath: stage.world.state).lastPathComponent
@@ -92,7 +83,7 @@ import Vectors
         let ports = try freePorts(2)
         let stage = try LoopbackStage(consoleAt: ports[0])
         try await stage.start()
-        let owner = try await owned(stage, ports[0])
+        let owner = try await stage.owner(at: ports[0])
         var copy = try await copy(owner)
         let before = try String(contentsOfFile: stage.configuration, encoding: .utf8)
         copy["settings"] = .string(before.replacing(":\(ports[0])", with: ":\(ports[1])"))
@@ -113,10 +104,7 @@ import Vectors
 
     /// A pipe or a device would keep whoever opens it waiting: the check of settings says what it is, and the node goes on.
     @Test func aCheckWaitsForNoPipeAndNoDevice() async throws {
-        let port = try freePort()
-        let stage = try LoopbackStage(consoleAt: port)
-        try await stage.start()
-        let owner = try await owned(stage, port)
+        let (stage, owner) = try await LoopbackStage.owned()
         let pipe = stage.world.directory.path + "/pipe"
         #expect(mkfifo(pipe, 0o600) == 0)
         let text = try String(contentsOfFile: stage.configuration, encoding: .utf8)

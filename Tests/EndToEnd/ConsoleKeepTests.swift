@@ -17,12 +17,6 @@ import Wire
 @Suite(.serialized) struct ConsoleKeepTests {
     private let passphrase = "correct horse battery"
 
-    private func owned(_ stage: LoopbackStage, _ port: UInt16) async throws -> ConsoleBrowser {
-        let owner = ConsoleBrowser(port)
-        #expect(try await owner.enter("link", stage.linkInFile()) == 204)
-        return owner
-    }
-
     private func body(_ members: JSON.Object) -> String { JSON.object(members).text }
 
     private func copy(_ owner: ConsoleBrowser) async throws -> [UInt8] {
@@ -61,7 +55,7 @@ import Wire
                 + "console: {listen: [\"127.0.0.1:\(ports[0])\"]}\ndoors: {mailbox: {listen: [\"onion:80\"]}}\n"
         }
         try await old.start()
-        let owner = try await owned(old, ports[0])
+        let owner = try await old.owner(at: ports[0])
         let phone = try Phone.new(.ios, descriptor: "iPhone X")
         let number = try await add(phone, "alice", to: owner)
         #expect(try await owner.send("PUT", "/api/v1/names/alice/address", "{}").status == 200)
@@ -143,10 +137,7 @@ import Wire
 
     /// The settings of a running node name another key, which it has taken over; the old file is gone.
     @Test func aCopyHasTheKeyThatTheSettingsName() async throws {
-        let port = try freePort()
-        let stage = try LoopbackStage(consoleAt: port)
-        try await stage.start()
-        let owner = try await owned(stage, port)
+        let (stage, owner) = try await LoopbackStage.owned()
         let directory = stage.world.directory.path
         try FileManager.default.moveItem(
             atPath: directory + "/AuthKey.p8", toPath: directory + "/NewKey.p8")
@@ -183,7 +174,7 @@ import Wire
         let port = try freePort()
         let stage = try stageWithMailboxes(port)
         try await stage.start()
-        let owner = try await owned(stage, port)
+        let owner = try await stage.owner(at: port)
         for name in ["anna", "bert"] { try await add(mailbox: name, reader: "tablet", to: owner) }
         let file = try await copy(owner)
         #expect(try await owner.send("DELETE", "/api/v1/mailboxes/anna").status == 204)
@@ -208,7 +199,7 @@ import Wire
         let port = try freePort()
         let stage = try stageWithMailboxes(port)
         try await stage.start()
-        let owner = try await owned(stage, port)
+        let owner = try await stage.owner(at: port)
         for (name, reader) in [("anna", "tablet"), ("bert", "phone")] {
             try await add(mailbox: name, reader: reader, to: owner)
         }
@@ -239,10 +230,8 @@ import Wire
     }
 
     @Test func whatIsNoCopyOfThisKindIsRefusedAndChangesNothing() async throws {
-        let port = try freePort()
-        let stage = try LoopbackStage(consoleAt: port)
-        try await stage.start()
-        let owner = try await owned(stage, port)
+        let (stage, owner) = try await LoopbackStage.owned()
+        let port = owner.port
         let file = try await copy(owner)
         func refusal(_ body: String) async throws -> (Int, String?) {
             let (status, answer) = try await owner.json("POST", "/api/v1/restore", body)
@@ -285,10 +274,7 @@ import Wire
 
     /// The commands are the console's calls; a node with phones takes no other node's copy.
     @Test func theCommandsDoTheSame() async throws {
-        let port = try freePort()
-        let stage = try LoopbackStage(consoleAt: port)
-        try await stage.start()
-        let owner = try await owned(stage, port)
+        let (stage, owner) = try await LoopbackStage.owned()
         _ = try await add(try Phone.new(.ios, descriptor: "iPhone X"), "alice", to: owner)
         let directory = stage.world.directory.path
         try LabDirectory.write(Array((passphrase + "\n").utf8), to: directory + "/passphrase")
@@ -313,7 +299,7 @@ import Wire
         let other = try freePort()
         let another = try LoopbackStage(consoleAt: other)
         try await another.start()
-        let stranger = try await owned(another, other)
+        let stranger = try await another.owner(at: other)
         let file = try await copy(stranger)
         let refused = try await owner.json("POST", "/api/v1/restore", wanted(file, stopped: true))
         #expect(refused.0 == 409 && refused.1?["code"]?.string == "another_node", "\(refused.1?.text ?? "")")

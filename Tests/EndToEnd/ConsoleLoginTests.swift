@@ -138,13 +138,8 @@ import Testing
     }
 
     @Test func anotherPassphraseEndsTheOtherSessions() async throws {
-        let port = try freePort()
-        let stage = try LoopbackStage(consoleAt: port)
-        try await stage.start()
-        let owner = ConsoleBrowser(port)
-        #expect(try await owner.enter("link", stage.linkInFile()) == 204)
-        let set = #"{"passphrase":"correct horse"}"#
-        #expect(try await owner.send("PUT", "/api/v1/passphrase", set).status == 204)
+        let (stage, owner) = try await LoopbackStage.owned(passphrase: "correct horse")
+        let port = owner.port
         let second = ConsoleBrowser(port)
         // By the form, for who has no scripts: browsers write a blank as a plus sign.
         let form = try await ConsoleBrowser(port).send(
@@ -270,11 +265,7 @@ import Testing
 
     /// Whoever damages the file does not become the owner by it.
     @Test func aDamagedFileOpensNothing() async throws {
-        let port = try freePort()
-        let stage = try LoopbackStage(consoleAt: port)
-        try await stage.start()
-        let owner = ConsoleBrowser(port)
-        #expect(try await owner.enter("link", stage.linkInFile()) == 204)
+        let (stage, owner) = try await LoopbackStage.owned()
         await stage.node.stop()
         let file = stage.world.state + "/console-owner"
         try "{\"sessions\":[{}]}".write(toFile: file, atomically: true, encoding: .utf8)

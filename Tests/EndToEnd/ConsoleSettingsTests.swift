@@ -11,15 +11,6 @@ import Wire
 /// The settings and what waits, in the console of the built node.
 @EventLoop
 @Suite(.serialized) struct ConsoleSettingsTests {
-    private func owned() async throws -> (LoopbackStage, ConsoleBrowser) {
-        let port = try freePort()
-        let stage = try LoopbackStage(consoleAt: port)
-        try await stage.start()
-        let owner = ConsoleBrowser(port)
-        #expect(try await owner.enter("link", stage.linkInFile()) == 204)
-        return (stage, owner)
-    }
-
     private func body(_ members: JSON.Object) -> String { JSON.object(members).text }
 
     private func check(_ owner: ConsoleBrowser, _ changes: JSON.Object) async throws -> JSON {
@@ -30,7 +21,7 @@ import Wire
     }
 
     @Test func aChangeIsShownThenTakenAndSaysWhatNeedsARestart() async throws {
-        let (stage, owner) = try await owned()
+        let (stage, owner) = try await LoopbackStage.owned()
         let settings = try #require(try await owner.json("GET", "/api/v1/settings").1)
         let text = try String(contentsOfFile: stage.configuration, encoding: .utf8)
         #expect(settings["text"]?.string == text && settings["writable"]?.bool == true)
@@ -77,7 +68,7 @@ import Wire
 
     /// A thousand errors are counted, and the first hundred told with their lines. Nothing of it is written.
     @Test func aTextOfAThousandErrorsIsToldWithItsLines() async throws {
-        let (stage, owner) = try await owned()
+        let (stage, owner) = try await LoopbackStage.owned()
         let settings = try #require(try await owner.json("GET", "/api/v1/settings").1)
         let text = (settings["text"]?.string ?? "") + (1...1000).map { "wrong\($0): 1\n" }.joined()
         let (status, checked) = try await owner.json(
@@ -108,7 +99,7 @@ import Wire
     }
 
     @Test func whatWaitsIsTriedOrDroppedAndEventsAreTold() async throws {
-        let (stage, owner) = try await owned()
+        let (stage, owner) = try await LoopbackStage.owned()
         let events = try await owner.json("GET", "/api/v1/history").1?["events"]?.array
         #expect(events?.last?["name"]?.string == "start", "\(events ?? [])")
         stage.world.google.faults = FaultScript([FaultRule(.text(status: 503, ""))])

@@ -12,13 +12,8 @@ import Vectors
     /// Programs of this machine that guess on and on, each with another text each time.
     @EventLoop
     @Test func localProgramsThatGuessKeepNoNewBrowserOut() async throws {
-        let port = try freePort()
-        let stage = try LoopbackStage(consoleAt: port)
-        try await stage.start()
-        let owner = ConsoleBrowser(port)
-        #expect(try await owner.enter("link", stage.linkInFile()) == 204)
-        let set = #"{"passphrase":"correct horse"}"#
-        #expect(try await owner.send("PUT", "/api/v1/passphrase", set).status == 204)
+        let (stage, owner) = try await LoopbackStage.owned(passphrase: "correct horse")
+        let port = owner.port
         let script = """
             while :; do
                 n=$((n + 1))
@@ -46,13 +41,8 @@ import Vectors
     /// Programs that send their guess and hang up before they hear, as fast as they can.
     @EventLoop
     @Test func programsThatHangUpKeepNoNewBrowserOut() async throws {
-        let port = try freePort()
-        let stage = try LoopbackStage(consoleAt: port)
-        try await stage.start()
-        let owner = ConsoleBrowser(port)
-        #expect(try await owner.enter("link", stage.linkInFile()) == 204)
-        let set = #"{"passphrase":"correct horse"}"#
-        #expect(try await owner.send("PUT", "/api/v1/passphrase", set).status == 204)
+        let (stage, owner) = try await LoopbackStage.owned(passphrase: "correct horse")
+        let port = owner.port
         let script = """
             import socket, sys
             body = b'{"passphrase":"wrong horse"}'
@@ -86,13 +76,8 @@ import Vectors
     /// one machine's programs can do at once.
     @EventLoop
     @Test func aCrowdThatHangsUpBesideOneThatWaitsKeepsNoNewBrowserOut() async throws {
-        let port = try freePort()
-        let stage = try LoopbackStage(consoleAt: port)
-        try await stage.start()
-        let owner = ConsoleBrowser(port)
-        #expect(try await owner.enter("link", stage.linkInFile()) == 204)
-        let set = #"{"passphrase":"correct horse"}"#
-        #expect(try await owner.send("PUT", "/api/v1/passphrase", set).status == 204)
+        let (stage, owner) = try await LoopbackStage.owned(passphrase: "correct horse")
+        let port = owner.port
         let script = """
             import selectors, socket, threading
             body = b'{"passphrase":"wrong horse"}'
