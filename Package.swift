@@ -217,7 +217,7 @@ let package = Package(
             path: "Tests/Chaos", swiftSettings: checked),
         .target(
             name: "Vectors",
-            dependencies: ["Clocks", "CSupport", "Encodings", "Processes", "Reactor", "Relay"],
+            dependencies: ["Clocks", "CSupport", "Encodings", "Processes", "Reactor", "Relay", "Wire"],
             path: "Tests/Vectors",
             exclude: [
                 "bisq-vectors.json", "seed-systems-vectors.json", "web-push-vectors.json",

@@ -237,6 +237,20 @@ final class ChaosWorld {
 
     var isOverTor: Bool { if case .tor = way { true } else { false } }
 
+    /// Dials the node until it answers, for 20 seconds.
+    func connect() async throws -> BisqPeer {
+        let end = ContinuousClock.now + .seconds(20)
+        while true {
+            do {
+                guard let route else { throw ChaosError("no route to the node") }
+                return try await BisqPeer.dial(route, deadline: .seconds(2))
+            } catch {
+                guard ContinuousClock.now < end else { throw error }
+                await pause(.milliseconds(20))
+            }
+        }
+    }
+
     /// How a peer reaches the node; `nil` while its address is not known.
     var route: PeerRoute? {
         switch way {

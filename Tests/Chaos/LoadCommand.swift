@@ -106,7 +106,7 @@ final class LoadRun {
         )
         // A connection may send so many frames within ten seconds, and a peer that has more opens others.
         var peers: [BisqPeer] = []
-        for _ in 0..<max(1, count / LoadRun.framesOfOne) { peers.append(try await connect()) }
+        for _ in 0..<max(1, count / LoadRun.framesOfOne) { peers.append(try await world.connect()) }
         let books = world.books
         let begun = EventLoop.now.nanoseconds
         let end = ContinuousClock.now + LoadRun.longest
@@ -144,19 +144,6 @@ final class LoadRun {
         request.awaitsOutcome = true
         world.books.sending(request, isDead: false)
         do { try peer.post(request) } catch { world.books.violate("\(error)") }
-    }
-
-    private func connect() async throws -> BisqPeer {
-        let end = ContinuousClock.now + .seconds(20)
-        while true {
-            do {
-                guard let route = world.route else { throw ChaosError("no route to the node") }
-                return try await BisqPeer.dial(route, deadline: .seconds(2))
-            } catch {
-                guard ContinuousClock.now < end else { throw error }
-                await pause(.milliseconds(20))
-            }
-        }
     }
 
     var cells: [String] {

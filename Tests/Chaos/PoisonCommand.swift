@@ -126,7 +126,7 @@ final class PoisonRun {
         let words = FaultWords(text: "slow=20,poison=\(poison)")
         world.gateway.setFaults(apple: words, google: words, web: [words], seed: 1)
         try world.startNode()
-        for _ in 0..<PoisonRun.connections { peers.append(try await connect()) }
+        for _ in 0..<PoisonRun.connections { peers.append(try await world.connect()) }
         let topics = (0..<PoisonRun.topics).map(PoisonRun.healthy) + (0..<poison).map(FaultWords.poisoned)
         try await world.addPhones(topics.map { "nt1:" + $0 }, of: "ntfy")
         for number in 0..<poison { try bring(number) }
@@ -200,19 +200,6 @@ final class PoisonRun {
         world.books.sending(request)
         try peers[Int.random(in: peers.indices)].post(request)
         return request.uid
-    }
-
-    private func connect() async throws -> BisqPeer {
-        let end = ContinuousClock.now + .seconds(20)
-        while true {
-            do {
-                guard let route = world.route else { throw ChaosError("no route to the node") }
-                return try await BisqPeer.dial(route, deadline: .seconds(2))
-            } catch {
-                guard ContinuousClock.now < end else { throw error }
-                await pause(.milliseconds(20))
-            }
-        }
     }
 
     // MARK: What became of them

@@ -7,57 +7,15 @@ import Wire
 @testable import Client
 
 @Suite struct PhoneTests {
-    struct Content: Decodable {
-        var sentDate: Int64
-        var txId: String
-        var title: String
-        var message: String
-        var type: String
-        var actionRequired: String
-        var version: Int64
-    }
-
-    struct Encrypted: Decodable, CustomTestStringConvertible, Sendable {
-        var name: String
-        var os: String
-        var key: String
-        var iv: String
-        var mobile_message: Content
-        var padding: String
-        var message_string: String?
-        var ios_app_accepts: Bool?
-        var android_app_accepts: Bool?
-        var json_utf8_bytes: Int
-        var padded_utf8_bytes: Int
-        var testDescription: String { name }
-
-        static let all = Result { try Vectors.bisq("encryption", as: [Encrypted].self) }
-
-        var message: PhoneText {
-            PhoneText(
-                sentDate: mobile_message.sentDate, transactionID: mobile_message.txId,
-                title: mobile_message.title, message: mobile_message.message,
-                kind: PhoneText.Kind(rawValue: mobile_message.type)!,
-                actionRequired: mobile_message.actionRequired, version: mobile_message.version)
-        }
-
-        func token(_ platform: Platform) throws -> PairingToken {
-            try PairingToken(
-                platform: platform, descriptor: "", key: key, deviceToken: String(repeating: "ab", count: 32))
-        }
-
-        var platform: Platform { os == "android" ? .android : os == "iOS" ? .ios : .iosDev }
-    }
-
-    @Test(arguments: try Encrypted.all.get().filter { $0.padding == "blank" })
-    func aMessageIsSealedByteForByteAsBisqDoes(entry: Encrypted) throws {
+    @Test(arguments: try EncryptedVector.all.get().filter { $0.padding == "blank" })
+    func aMessageIsSealedByteForByteAsBisqDoes(entry: EncryptedVector) throws {
         let sealed = try BisqSender(to: try entry.token(entry.platform))
             .seal(entry.message, iv: Array(entry.iv.utf8))
         #expect(sealed.text == entry.message_string)
     }
 
-    @Test(arguments: try Encrypted.all.get().filter { $0.message_string != nil }, Platform.allCases)
-    func aPhoneOpensWhatItsAppOpens(entry: Encrypted, platform: Platform) throws {
+    @Test(arguments: try EncryptedVector.all.get().filter { $0.message_string != nil }, Platform.allCases)
+    func aPhoneOpensWhatItsAppOpens(entry: EncryptedVector, platform: Platform) throws {
         let original = try MessageString(try #require(entry.message_string), for: entry.platform.messageMagic)
         let text = MessageString(
             magic: platform.messageMagic, iv: original.iv, cipherText: original.cipherText
@@ -72,8 +30,8 @@ import Wire
     }
 
     /// Bisq counts characters when it fills; its cipher then refuses, and the notification is lost.
-    @Test(arguments: try Encrypted.all.get().filter { $0.padding == "blank-by-characters" })
-    func fillingByCharactersCanNotBeEncrypted(entry: Encrypted) throws {
+    @Test(arguments: try EncryptedVector.all.get().filter { $0.padding == "blank-by-characters" })
+    func fillingByCharactersCanNotBeEncrypted(entry: EncryptedVector) throws {
         #expect(entry.message_string == nil)
         let blanks = entry.padded_utf8_bytes - entry.json_utf8_bytes
         let filled = Array(entry.message.json.utf8) + [UInt8](repeating: 0x20, count: blanks)
@@ -161,4 +119,13 @@ import Wire
         #expect(throws: PhoneError.field("more")) { try android.open(sealed(String(full), for: android)) }
         #expect(try ios.open(sealed(String(full), for: ios)) == PhoneText(sentDate: 1, kind: .trade))
     }
+}
+
+extension EncryptedVector {
+    fileprivate func token(_ platform: Platform) throws -> PairingToken {
+        try PairingToken(
+            platform: platform, descriptor: "", key: key, deviceToken: String(repeating: "ab", count: 32))
+    }
+
+    fileprivate var platform: Platform { os == "android" ? .android : os == "iOS" ? .ios : .iosDev }
 }

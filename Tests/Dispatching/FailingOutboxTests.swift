@@ -5,36 +5,10 @@ import Persistence
 import Reactor
 import Relay
 import Testing
+import Vectors
 
 /// A disk that is full, and senders that wait meanwhile.
 extension DispatcherTests {
-    /// An outbox over a real one that fails on command.
-    actor FailingOutbox: Outbox {
-        private let real: OutboxStore
-        private var fault: OutboxError?
-        private(set) var lastCommit: [OutboxChange] = []
-
-        init(_ real: OutboxStore) { self.real = real }
-        func setFault(_ fault: OutboxError?) { self.fault = fault }
-        func content() async throws(OutboxError) -> OutboxContent { try await real.content() }
-        func claim(_ claim: Claim) async throws(OutboxError) -> Claimed { try await real.claim(claim) }
-        func commit(_ changes: [OutboxChange]) async throws(OutboxError) -> [StoreResult] {
-            if let fault { throw fault }
-            lastCommit = changes
-            return try await real.commit(changes)
-        }
-        func notifications(_ sequences: [Int64]) async throws(OutboxError) -> [Int64: Notification] {
-            try await real.notifications(sequences)
-        }
-        func state(of identity: Relay.Digest) async throws(OutboxError) -> NotificationState? {
-            try await real.state(of: identity)
-        }
-        func divide(_ request: ShareRequest) async throws(OutboxError) -> Share {
-            try await real.divide(request)
-        }
-        func close() async { await real.close() }
-    }
-
     @Test func aFullDiskIsAnsweredBusyAndNothingAcceptedIsLost() async throws {
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         let outbox = FailingOutbox(try await OutboxStore(path: path + "/outbox.sqlite"))

@@ -137,14 +137,6 @@ private final class TestDoor: HTTPDoor {
 
     // MARK: HTTPS
 
-    private func context(_ lab: LabCredentials) throws -> TLSContext {
-        let identity = try lab.authority.server(names: ["127.0.0.1"])
-        return try TLSContext(
-            serverWith: TLSCredentials(
-                chainPEM: try identity.chainPEM(), keyPEM: try identity.keyPEM().bytes),
-            protocols: ["http/1.1"])
-    }
-
     private func curl(_ lab: LabCredentials, _ arguments: [String]) async throws -> [String] {
         let file = FileManager.default.temporaryDirectory.appending(path: "doors-\(UUID().uuidString).pem")
         try Data(lab.authorityPEM()).write(to: file)
@@ -160,7 +152,7 @@ private final class TestDoor: HTTPDoor {
     @Test(arguments: ["1.2", "1.3"])
     func ourOwnHTTPSServesARealClient(tls: String) async throws {
         let server = HTTPServer(doors: [TestDoor("/a")])
-        let certificate = ServerCertificate(try context(Self.lab))
+        let certificate = ServerCertificate(try Self.lab.context(for: ["http/1.1"]))
         let endpoint = try server.open(on: .host("127.0.0.1", port: 0), showing: certificate)
         let body = String(repeating: "x", count: 30_000)
         let url = "https://\(endpoint)/a"
@@ -172,18 +164,18 @@ private final class TestDoor: HTTPDoor {
 
     @Test func anotherCertificateIsShownFromTheNextConnectionOn() async throws {
         let server = HTTPServer(doors: [TestDoor("/a")])
-        let certificate = ServerCertificate(try context(Self.lab))
+        let certificate = ServerCertificate(try Self.lab.context(for: ["http/1.1"]))
         let endpoint = try server.open(on: .host("127.0.0.1", port: 0), showing: certificate)
         let other = try LabCredentials()
         #expect(try await curl(Self.lab, ["https://\(endpoint)/a"]).last == "200 1.1 1")
-        certificate.context = try context(other)
+        certificate.context = try other.context(for: ["http/1.1"])
         #expect(try await curl(other, ["https://\(endpoint)/a"]).last == "200 1.1 1")
         await server.close()
     }
 
     @Test func whoSpeaksNoTLSIsClosed() async throws {
         let server = HTTPServer(doors: [TestDoor("/a")])
-        let certificate = ServerCertificate(try context(Self.lab))
+        let certificate = ServerCertificate(try Self.lab.context(for: ["http/1.1"]))
         let endpoint = try server.open(on: .host("127.0.0.1", port: 0), showing: certificate)
         let client = try await HTTPClient(endpoint)
         client.send("GET /a HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -197,11 +189,21 @@ private final class TestDoor: HTTPDoor {
         var settings = HTTPServerSettings()
         settings.requestDeadline = .milliseconds(100)
         let server = HTTPServer(settings: settings, doors: [TestDoor("/a")])
-        let certificate = ServerCertificate(try context(Self.lab))
+        let certificate = ServerCertificate(try Self.lab.context(for: ["http/1.1"]))
         let client = try await HTTPClient(
             try server.open(on: .host("127.0.0.1", port: 0), showing: certificate))
         await client.waitForEnd()
         #expect(client.answers.isEmpty)
         await server.close()
+    }
+}
+
+extension LabCredentials {
+    /// A context for a server of this machine that asks nobody for a certificate.
+    func context(for protocols: [String]) throws -> TLSContext {
+        let identity = try authority.server(names: ["127.0.0.1"])
+        return try TLSContext(
+            serverWith: TLSCredentials(
+                chainPEM: try identity.chainPEM(), keyPEM: try identity.keyPEM().bytes), protocols: protocols)
     }
 }

@@ -4,8 +4,6 @@ import Dispatching
 import Foundation
 import HTTP1
 import Lab
-import Logging
-import Persistence
 import Reactor
 import Relay
 import TLS
@@ -83,15 +81,7 @@ import Wire
 
     /// The same at the peers' port.
     @Test func silentPeersOfFewCircuitsKeepNobodyOut() async throws {
-        let path = FileManager.default.temporaryDirectory.path + "/onionbell-places-\(UUID().uuidString)"
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-        let dispatcher = Dispatcher(
-            pipeline: Pipeline(
-                validator: Validator(apps: [], defaultIOS: "", defaultAndroid: ""),
-                limits: Admission.Limits()), outbox: try await OutboxStore(path: path + "/outbox.sqlite"),
-            digester: SubmissionDigester(key: Secret([1])),
-            log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-        try await dispatcher.start()
+        let dispatcher = try await idleDispatcher()
         var settings = PeerDoorSettings()
         settings.connections = 100
         let door = PeerDoor(settings: settings, dispatcher: dispatcher, circuits: told())
@@ -139,11 +129,7 @@ import Wire
     }
 
     @Test func anAddressBeginsSoManyHandshakes() async throws {
-        let lab = try LabCredentials()
-        let identity = try lab.authority.server(names: ["127.0.0.1"])
-        let context = try TLSContext(
-            serverWith: TLSCredentials(
-                chainPEM: try identity.chainPEM(), keyPEM: try identity.keyPEM().bytes), protocols: [])
+        let context = try LabCredentials().context(for: [])
         let server = server(HTTPServerSettings(), Circuits(settings: .addresses(connections: 0)))
         let endpoint = try server.open(
             on: Self.loopback, showing: ServerCertificate(context, perAddress: 1))
@@ -157,11 +143,7 @@ import Wire
 
     /// What is too much for all together waits in the kernel, and comes when there is room.
     @Test func allTogetherBeginSoManyHandshakesAndTheOthersWait() async throws {
-        let lab = try LabCredentials()
-        let identity = try lab.authority.server(names: ["127.0.0.1"])
-        let context = try TLSContext(
-            serverWith: TLSCredentials(
-                chainPEM: try identity.chainPEM(), keyPEM: try identity.keyPEM().bytes), protocols: [])
+        let context = try LabCredentials().context(for: [])
         let server = server(HTTPServerSettings(), Circuits(settings: .addresses(connections: 0)))
         let endpoint = try server.open(
             on: Self.loopback, showing: ServerCertificate(context, handshakes: 20, perAddress: 1000))

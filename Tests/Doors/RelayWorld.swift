@@ -10,6 +10,7 @@ import Persistence
 import Reactor
 import Relay
 import TLS
+import Vectors
 
 /// The HTTP door with everything behind it: outbox, dispatcher, and both gateways over TLS to simulators.
 @EventLoop
@@ -56,7 +57,7 @@ final class RelayWorld {
     let dispatcher: Dispatcher
     let server: HTTPServer
     let endpoint: Endpoint
-    let outbox: FaultyOutbox
+    let outbox: FailingOutbox
     /// Where the tables of doors are.
     let store: OutboxStore
     let log: Logger
@@ -93,7 +94,7 @@ final class RelayWorld {
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         outboxPath = path + "/outbox.sqlite"
         store = try await OutboxStore(path: outboxPath)
-        outbox = FaultyOutbox(store)
+        outbox = FailingOutbox(store)
         log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let dispatcher = Dispatcher(
             pipeline: Pipeline(
@@ -160,25 +161,17 @@ final class RelayWorld {
     }
 }
 
-/// An outbox over a real one that fails on command.
-actor FaultyOutbox: Outbox {
-    private let real: OutboxStore
-    private var fault: OutboxError?
-
-    init(_ real: OutboxStore) { self.real = real }
-    func setFault(_ fault: OutboxError?) { self.fault = fault }
-    func content() async throws(OutboxError) -> OutboxContent { try await real.content() }
-    func claim(_ claim: Claim) async throws(OutboxError) -> Claimed { try await real.claim(claim) }
-    func commit(_ changes: [OutboxChange]) async throws(OutboxError) -> [StoreResult] {
-        if let fault { throw fault }
-        return try await real.commit(changes)
-    }
-    func notifications(_ sequences: [Int64]) async throws(OutboxError) -> [Int64: Relay.Notification] {
-        try await real.notifications(sequences)
-    }
-    func state(of identity: Relay.Digest) async throws(OutboxError) -> NotificationState? {
-        try await real.state(of: identity)
-    }
-    func divide(_ request: ShareRequest) async throws(OutboxError) -> Share { try await real.divide(request) }
-    func close() async { await real.close() }
+/// A started dispatcher that has nothing to do.
+@EventLoop
+func idleDispatcher() async throws -> Dispatcher {
+    let path = FileManager.default.temporaryDirectory.path + "/onionbell-doors-\(UUID().uuidString)"
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    let dispatcher = Dispatcher(
+        pipeline: Pipeline(
+            validator: Validator(apps: [], defaultIOS: "", defaultAndroid: ""), limits: Admission.Limits()),
+        outbox: try await OutboxStore(path: path + "/outbox.sqlite"),
+        digester: SubmissionDigester(key: Secret([1])),
+        log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+    try await dispatcher.start()
+    return dispatcher
 }

@@ -5,55 +5,21 @@ import Vectors
 @testable import Wire
 
 @Suite struct MessageStringTests {
-    struct Content: Decodable {
-        var sentDate: Int64
-        var txId: String
-        var title: String
-        var message: String
-        var type: String
-        var actionRequired: String
-        var version: Int64
-    }
-
-    struct Encrypted: Decodable, CustomTestStringConvertible, Sendable {
-        var name: String
-        var os: String
-        var iv: String
-        var mobile_message: Content
-        var json: String
-        var padding: String
-        var padded_utf8_bytes: Int
-        var decrypted_utf8_hex_tail: String?
-        var ciphertext_base64: String?
-        var message_string: String?
-        var testDescription: String { name }
-
-        static let all = Swift.Result { try Vectors.bisq("encryption", as: [Encrypted].self) }
-
-        var message: PhoneText {
-            PhoneText(
-                sentDate: mobile_message.sentDate, transactionID: mobile_message.txId,
-                title: mobile_message.title, message: mobile_message.message,
-                kind: PhoneText.Kind(rawValue: mobile_message.type)!,
-                actionRequired: mobile_message.actionRequired, version: mobile_message.version)
-        }
-    }
-
-    @Test(arguments: try Encrypted.all.get())
-    func theTextInsideIsWrittenAsGsonWritesIt(entry: Encrypted) {
+    @Test(arguments: try EncryptedVector.all.get())
+    func theTextInsideIsWrittenAsGsonWritesIt(entry: EncryptedVector) {
         #expect(entry.message.json == entry.json)
     }
 
-    @Test(arguments: try Encrypted.all.get().filter { $0.padding == "blank" })
-    func theTextIsFilledWithBlanksByBytes(entry: Encrypted) throws {
+    @Test(arguments: try EncryptedVector.all.get().filter { $0.padding == "blank" })
+    func theTextIsFilledWithBlanksByBytes(entry: EncryptedVector) throws {
         let blocks = entry.message.blocks
         #expect(blocks.count == entry.padded_utf8_bytes)
         #expect(blocks.suffix(16) == bytes(hex: try #require(entry.decrypted_utf8_hex_tail))[...])
         #expect(String(decoding: blocks, as: UTF8.self).hasPrefix(entry.json))
     }
 
-    @Test(arguments: try Encrypted.all.get().filter { $0.message_string != nil })
-    func aMessageStringIsReadAndWrittenUnchanged(entry: Encrypted) throws {
+    @Test(arguments: try EncryptedVector.all.get().filter { $0.message_string != nil })
+    func aMessageStringIsReadAndWrittenUnchanged(entry: EncryptedVector) throws {
         let text = try #require(entry.message_string)
         let magic: MessageMagic = entry.os == "android" ? .android : .ios
         let message = try MessageString(text, for: magic)

@@ -2,8 +2,6 @@ import Crypto
 import Dispatching
 import Foundation
 import HTTP1
-import Logging
-import Persistence
 import Reactor
 import Relay
 import Testing
@@ -45,15 +43,7 @@ import Wire
     private func site(
         strangers: Rate? = nil, framesPerSecond: Int = 0, handler: HTTPServer.Handler? = nil
     ) async throws -> Site {
-        let path = FileManager.default.temporaryDirectory.path + "/onionbell-flood-\(UUID().uuidString)"
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-        let dispatcher = Dispatcher(
-            pipeline: Pipeline(
-                validator: Validator(apps: [], defaultIOS: "", defaultAndroid: ""),
-                limits: Admission.Limits()), outbox: try await OutboxStore(path: path + "/outbox.sqlite"),
-            digester: SubmissionDigester(key: Secret([1])),
-            log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-        try await dispatcher.start()
+        let dispatcher = try await idleDispatcher()
         var settings = CircuitsSettings()
         settings.knowsCircuits = true
         settings.limits.framesPerSecond = framesPerSecond

@@ -62,16 +62,22 @@ import Wire
         return reports
     }
 
+    /// Asks for a phone whose token Apple calls dead since then.
+    private func lose(
+        _ client: StatusIMPhone, at world: StatusIMWorld, since: Int64 = EventLoop.unixMilliseconds
+    ) async throws {
+        world.relay.sandbox.faults = FaultScript([
+            FaultRule(.answer(status: 410, reason: "Unregistered", timestamp: since), times: 1)
+        ])
+        #expect(try reports(try await ask(world, client.request())) == [0])
+        try await EventLoop.until { world.events("forgotten") > 0 }
+    }
+
     @Test func aDeadDeviceTokenIsRemovedAndAHigherVersionBringsThePhoneBack() async throws {
         let world = try await StatusIMWorld()
         var client = self.client()
         #expect(try await register(client, at: world) == 0)
-        world.relay.sandbox.faults = FaultScript([
-            FaultRule(
-                .answer(status: 410, reason: "Unregistered", timestamp: EventLoop.unixMilliseconds), times: 1)
-        ])
-        #expect(try reports(try await ask(world, client.request())) == [0])
-        try await EventLoop.until { world.events("forgotten") > 0 }
+        try await lose(client, at: world)
         #expect(try reports(try await ask(world, client.request())) == [3])
         #expect(try await register(client, at: world) == 2)
         client.registration.version = 2
@@ -87,12 +93,7 @@ import Wire
         let world = try await StatusIMWorld()
         let (one, other) = (client(), client())
         for client in [one, other] { #expect(try await register(client, at: world) == 0) }
-        let later = EventLoop.unixMilliseconds + 60_000
-        world.relay.sandbox.faults = FaultScript([
-            FaultRule(.answer(status: 410, reason: "Unregistered", timestamp: later), times: 1)
-        ])
-        #expect(try reports(try await ask(world, one.request())) == [0])
-        try await EventLoop.until { world.events("forgotten") > 0 }
+        try await lose(one, at: world, since: EventLoop.unixMilliseconds + 60_000)
         #expect(try reports(try await ask(world, other.request())) == [3])
         await world.end()
     }
@@ -102,12 +103,7 @@ import Wire
         let world = try await StatusIMWorld()
         var client = self.client()
         #expect(try await register(client, at: world) == 0)
-        world.relay.sandbox.faults = FaultScript([
-            FaultRule(
-                .answer(status: 410, reason: "Unregistered", timestamp: EventLoop.unixMilliseconds), times: 1)
-        ])
-        #expect(try reports(try await ask(world, client.request())) == [0])
-        try await EventLoop.until { world.events("forgotten") > 0 }
+        try await lose(client, at: world)
         #expect(world.relay.dispatcher.deadTokens == 1)
         client.registration.version = 2
         #expect(try await register(client, at: world) == 0)
