@@ -120,7 +120,7 @@ import Vectors
         }
         let all = await receipts.wait(for: 500)
         #expect(all.allSatisfy { $0 == .stored })
-        #expect(dispatcher.counters.commits <= 2)
+        #expect(dispatcher.commitFigures.done <= 2)
         await dispatcher.stop()
     }
 
@@ -206,7 +206,7 @@ import Vectors
         #expect(back.figures.refused.counts == ["DuplicateUid": 1, "UnknownPlatform": 1])
         #expect(front.figures.submitted == 3 && front.figures.receiptTime.count == 3)
         #expect(back.figures.submitted == 4 && back.figures.receiptTime.count == 4)
-        let lane = try #require(dispatcher.laneFigures.first)
+        let lane = try #require(dispatcher.laneTotals.first)
         #expect(lane.attempts == 3 && lane.delivered == 1 && lane.deliveryTime.count == 1)
         #expect(lane.deferred.counts == ["GoAway": 1] && lane.tokensDead.counts == ["Unregistered": 1])
         #expect(lane.lastDelivery == lane.lastJudgement)
@@ -253,7 +253,7 @@ import Vectors
         await gateway.wait(forSent: 1)
         await outbox.setFault(.failed("broken"))
         gateway.answer(0, .accepted)
-        try await EventLoop.until { dispatcher.counters.failedCommits > 0 }
+        try await EventLoop.until { dispatcher.commitFigures.failed > 0 }
         #expect(receipts.all == [.stored])
         await outbox.setFault(nil)
         #expect(await receipts.wait(for: 2) == [.stored, .ended(.delivered)])
@@ -322,7 +322,7 @@ import Vectors
         let dispatcher = try await dispatcher(gateway)
         await dispatcher.stop()
         #expect(gateway.sent.isEmpty)
-        #expect(dispatcher.counters.expired == 1)
+        #expect(dispatcher.laneTotals.map(\.expired) == [1])
         let outbox = try await OutboxStore(path: path + "/outbox.sqlite")
         #expect(try await outbox.content().waiting.isEmpty)
         await outbox.close()

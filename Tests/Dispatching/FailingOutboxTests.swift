@@ -80,7 +80,7 @@ extension DispatcherTests {
         #expect(await later.wait(for: 2) == [.stored, .held(reason: "BadTopic")])
         #expect(patient.all == [.stored])
         #expect(dispatcher.waiting == 3)
-        #expect(dispatcher.counters.stored == 3)
+        #expect(dispatcher.doors.map(\.figures.stored) == [3])
         await dispatcher.stop()
     }
 }

@@ -35,7 +35,7 @@ import Testing
         let pushes = await world.pushes(2)
         #expect(pushes.count == 2)
         #expect(pushes[0].headers["apns-id"] != pushes[1].headers["apns-id"])
-        #expect(world.dispatcher.counters.stored == 2)
+        #expect(world.dispatcher.stored == 2)
         await world.end()
     }
 
@@ -259,7 +259,7 @@ import Testing
         let idle = try await world.client()
         #expect(await idle.get("/relay")?.status == 400)
         async let answer = waiting.post(path, json())
-        try await EventLoop.until { world.dispatcher.counters.stored > 0 }
+        try await EventLoop.until { world.dispatcher.stored > 0 }
         async let closed: Void = world.server.close()
         #expect(await answer?.text == Self.accepted)
         await closed

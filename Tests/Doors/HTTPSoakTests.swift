@@ -1,3 +1,4 @@
+import Dispatching
 import Foundation
 import HTTP1
 import Lab
@@ -125,7 +126,9 @@ import Vectors
         try await EventLoop.until { world.dispatcher.waiting == 0 }
         #expect(ledger.unexpected.isEmpty)
 
-        let counters = world.dispatcher.counters
+        let (doors, lanes) = (world.dispatcher.doors.map(\.figures), world.dispatcher.laneTotals)
+        let stored = world.dispatcher.stored
+        let (delivered, dead) = lanes.reduce((0, 0)) { ($0.0 + $1.delivered, $0.1 + $1.tokensDead.total) }
         await world.end()
         let books = (world.apple.book + world.sandbox.book + world.google.book)
         let pushes = books.map {
@@ -139,12 +142,13 @@ import Vectors
         let ids = books.map { $0.headers["apns-collapse-id"] ?? UUID().uuidString }
         #expect(Set(ids).count == living.count)
         #expect(world.google.book.count == living.count { $0.topic == nil })
-        // The counters say the same.
-        #expect(counters.submitted == Self.requests)
-        #expect(counters.delivered == living.count)
-        #expect(counters.stored == counters.delivered + counters.tokensDead)
-        #expect(counters.refusedByGateway.isEmpty && counters.expired == 0 && counters.busy == 0)
-        #expect(!counters.deferred.isEmpty)
+        // The figures say the same.
+        #expect(doors.reduce(0) { $0 + $1.submitted } == Self.requests)
+        #expect(delivered == living.count)
+        #expect(stored == delivered + dead)
+        #expect(lanes.allSatisfy { $0.refused.isEmpty && $0.expired == 0 })
+        #expect(doors.allSatisfy { $0.busyDevice + $0.busyNode == 0 })
+        #expect(lanes.contains { !$0.deferred.isEmpty })
         // So does the outbox, as the next start would find it.
         let outbox = try await OutboxStore(path: world.outboxPath)
         let content = try await outbox.content()
@@ -153,8 +157,8 @@ import Vectors
         await outbox.close()
         print(
             "soak: \(Self.requests) requests:",
-            "\(counters.stored) stored, \(counters.delivered) delivered, \(counters.tokensDead) dead,",
-            "\(counters.duplicates) duplicates, \(counters.attempts) attempts,",
+            "\(stored) stored, \(delivered) delivered, \(dead) dead,",
+            "\(doors.reduce(0) { $0 + $1.duplicates }) duplicates, \(lanes.reduce(0) { $0 + $1.attempts }) attempts,",
             "\(books.count - living.count) repeated under their id")
     }
 
@@ -166,4 +170,9 @@ import Vectors
         else { return "" }
         return String(text[start..<end])
     }
+}
+
+extension Dispatcher {
+    /// Notifications that came in by any door and were stored.
+    var stored: Int { doors.reduce(0) { $0 + $1.figures.stored } }
 }

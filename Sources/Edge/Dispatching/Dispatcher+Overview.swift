@@ -16,8 +16,8 @@ extension Dispatcher {
             ahead: now.unix - pipeline.date(at: now), late: pipeline.lateTime(at: now).milliseconds,
             own: pipeline.ownDates(at: now))
     }
-    /// The milliseconds since 1970 by which doors date and judge what they keep for weeks: the clock that is trusted, which
-    /// goes on as it went when the wall clock is set. It is late rather than early.
+    /// The present for records that doors keep for weeks, in milliseconds since 1970. It comes from the trusted clock, which
+    /// goes on when the wall clock is set, and is rather late than early.
     package var keptTime: Int64 {
         let dates = dates
         return min(dates.stored(EventLoop.unixMilliseconds), dates.late)
@@ -35,15 +35,9 @@ extension Dispatcher {
     /// Returns the figures of a door, made at the first call with its name.
     package func door(_ name: String) -> DoorCounter { tally.door(name) }
     package var doors: [DoorCounter] { tally.doors }
-    /// The figures of the lanes, in the order of ``lanes``.
-    package var laneFigures: [LaneFigures] { tally.lanes }
     /// The figures of all lanes, those that are gone among them.
     package var laneTotals: [LaneFigures] { tally.lanes + tally.gone.lanes.values }
     package var commitFigures: CommitFigures { tally.commits }
-    /// The counts of all doors and lanes together.
-    package var counters: Counters {
-        Counters(doors: doors.map(\.figures), lanes: laneTotals, commits: commitFigures)
-    }
 
     /// Returns the state of a notification; `nil` when it is not known, or not any more.
     package func state(of id: NotificationID) async throws(OutboxError) -> NotificationState? {

@@ -146,7 +146,7 @@ import Wire
         #expect(await client.ask(request.encoded())?.status == 413)
         request.body_hex = String(repeating: "ff", count: 4097)
         #expect(await client.ask(request.encoded())?.status == 413)
-        #expect(world.dispatcher.counters.stored == 1)
+        #expect(world.dispatcher.stored == 1)
         await world.end()
     }
 
