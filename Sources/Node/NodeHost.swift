@@ -12,7 +12,6 @@ struct NodeHost {
     let restartedSince: MonotonicTime?
     /// Whether other settings are tried when the start fails.
     let canGoBack: Bool
-    /// The level of its log.
     let level: LogLevel
     /// Called once the address can be reached for the first time.
     let onPublished: @EventLoop (_ address: String, _ ports: [UInt16]) -> Void

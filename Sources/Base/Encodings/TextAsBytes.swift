@@ -130,7 +130,6 @@ extension StringProtocol {
     /// Whether the text has this character of ASCII.
     package func contains(_ character: Character) -> Bool { utf8.contains(character.ofASCII) }
 
-    /// Returns the first index of this character of ASCII.
     package func firstIndex(of character: Character) -> Index? { utf8.firstIndex(of: character.ofASCII) }
 }
 

@@ -20,7 +20,6 @@ package func freePorts(_ count: Int) throws(SystemError) -> [UInt16] {
     return held.map(\.port)
 }
 
-/// Returns one free port.
 package func freePort() throws(SystemError) -> UInt16 { try freePorts(1)[0] }
 
 /// Marks a port as this process' own, until it ends, by a Unix socket that has a name and no file (unix(7), "abstract"). Such

@@ -12,7 +12,6 @@ package struct LastMinute: Sendable {
 
     package init() {}
 
-    /// Adds a value.
     package mutating func add(_ value: Int64, at now: MonotonicTime) {
         move(to: now)
         let index = Int(latest % Int64(Self.spans))

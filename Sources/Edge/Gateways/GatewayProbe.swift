@@ -19,7 +19,6 @@ package struct GatewayProbe {
         case unreachable(reason: String)
     }
 
-    /// The host of the lane.
     package let host: LaneHost
     package let url: GatewayURL
     /// Seconds since 1970 until which the app's certificate is valid; `nil`: it has none.

@@ -38,7 +38,6 @@ struct GatewayCall {
     var document: JSON?
 }
 
-/// The answer of a simulated gateway.
 struct SimulatedAnswer {
     var status: Int
     var headers = HTTP2Headers()

@@ -4,7 +4,6 @@ import JSONCoding
 
 /// `Authorization: vapid t=<token>, k=<key>`, judged as a push server judges it (RFC 8292).
 package struct VAPIDHeader {
-    /// A fault of a header.
     package enum Fault: String, Error {
         case missing, scheme, form, key, algorithm, signature, claims, audience, expired
         case tooLong = "too-long"

@@ -121,7 +121,6 @@ extension Settings {
 }
 
 extension PhoneBook {
-    /// Checks the name of a phone.
     package static func check(_ name: String) throws(CallRefusal) {
         guard isName(name) else {
             throw CallRefusal(

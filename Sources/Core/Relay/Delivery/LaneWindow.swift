@@ -22,7 +22,6 @@ struct LaneWindow: Equatable, Sendable {
         size = max(min(least, size), min(size, inFlight + 1) / 2)
     }
 
-    /// Restarts the window after a pause.
     mutating func restart(after pause: Duration, at time: MonotonicTime) {
         size = max(LaneWindow.first, min(size, LaneWindow.full))
         if pause >= LaneWindow.outage { rampBegan = time }

@@ -2,7 +2,6 @@
 ///
 /// It is stored when one phone's is, delivered when the first phone has it, and dead only when all phones are.
 struct AliasSenders: Sendable {
-    /// The news for one sender.
     struct News: Sendable {
         enum Word: Equatable, Sendable {
             case receipt(Receipt, isLast: Bool)

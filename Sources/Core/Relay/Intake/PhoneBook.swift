@@ -40,7 +40,6 @@ package struct PhoneBook: Equatable, Sendable {
     /// Letters of a name, each of any script; one of ``isWord(_:)`` may have more.
     package static let longestName = 40
     private static let longestWord = 64
-    /// The most phones.
     package static let mostPhones = 1000
     /// The most phones of a name: a notification to an alias becomes one for each.
     package static let mostPhonesOfName = 10

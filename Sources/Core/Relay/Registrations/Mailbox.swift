@@ -79,7 +79,6 @@ package struct Mailbox: Equatable, Sendable {
     package static let mostPushTopics = 50
 }
 
-/// A message in a mailbox.
 package struct MailboxMessage: Equatable, Sendable {
     /// Letters and digits; the same for a repetition.
     package static let idLength = 12

@@ -60,7 +60,6 @@ package struct ConsoleAccess {
     private struct Link {
         /// SHA-256 of the link's secret.
         let digest: [UInt8]
-        /// The end of the link.
         let ends: MonotonicTime
     }
 

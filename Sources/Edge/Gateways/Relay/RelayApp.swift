@@ -18,7 +18,6 @@ package struct RelayApp: ConfiguredApp {
     package static let gateway = "relay"
     /// The words of Bisq's relay for the form of Bisq 1, whatever the reason of a refusal.
     package static let wordsWithoutReason = ["HTTP400", "Error"]
-    /// The most upstreams of an app.
     package static let mostUpstreams = 8
 
     package init() {}

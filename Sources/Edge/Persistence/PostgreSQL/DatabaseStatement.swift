@@ -1,6 +1,5 @@
 import PostgreSQL
 
-/// A statement of a database.
 final class DatabaseStatement: EngineStatement {
     private let statement: PostgreSQLStatement
 

@@ -12,7 +12,6 @@ struct CircuitBook: Equatable, Sendable {
         case client
     }
 
-    /// All circuits.
     private(set) var circuits = 0
     private var ones: [CircuitLine] = []
 

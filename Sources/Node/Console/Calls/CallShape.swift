@@ -67,7 +67,6 @@ extension CallShape {
     static let difference = CallShape.named(
         "Difference", .list(["kind": .choice(["same", "removed", "added"]), "text": .text]))
     static let level = CallShape.choice(["ok", "warning", "failing"])
-    /// Seconds since 1970.
     static let time = CallShape.number.said("Seconds since 1970.")
     /// The faults of settings.
     static let faults = CallShape.list(["key": .text, "line": .nullable(.number), "problem": .text])

@@ -36,7 +36,6 @@ struct FileFacts {
     }
 }
 
-/// The limits of a process.
 enum ProcessLimits {
     /// Returns the most files that a process may have open; `nil` when the process is gone, or can't be
     /// looked at.

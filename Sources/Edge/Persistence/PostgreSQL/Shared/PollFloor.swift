@@ -21,7 +21,6 @@ struct PollFloor {
 
     private static let fullPollInterval = Duration.seconds(60)
 
-    /// Begins a poll, and returns its floor.
     mutating func begin(at time: MonotonicTime) -> Int64 {
         isFull = time >= nextFullPollAt
         if isFull { nextFullPollAt = time + PollFloor.fullPollInterval }

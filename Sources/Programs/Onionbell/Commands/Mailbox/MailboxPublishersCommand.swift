@@ -19,7 +19,6 @@ struct MailboxPublishersCommand: ParsableCommand {
         ])
 }
 
-/// A mailbox, and one of its publishers.
 struct PublisherName: ParsableArguments {
     @Argument(help: "The mailbox's name.")
     var mailbox: String
