@@ -88,7 +88,7 @@ struct NodeStore {
 }
 
 extension NodeStore {
-    /// Waits for what is at gateways, while the doors are open: at a restart in place nobody who comes to them waits for one
+    /// Waits for requests at gateways while the doors are open, so that at a restart in place no client waits for a gateway
     /// that hangs.
     func waitForGateways() async { await dispatcher.waitForGateways(within: NodeStore.longestDelivery) }
 }

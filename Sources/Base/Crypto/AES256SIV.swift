@@ -1,7 +1,7 @@
 import COpenSSL
 
-/// AES-256-SIV (RFC 5297) without a nonce: the same text under the same key and context has the same sealed form, so that
-/// it can be looked for, and nothing else is seen of it but its length.
+/// AES-256-SIV (RFC 5297) without a nonce. One text under one key and context always has one sealed form, so a sealed text can
+/// be looked for. The sealed form shows the length of its text, and nothing else.
 ///
 /// Owned by one thread.
 package final class AES256SIV {

@@ -15,7 +15,7 @@ package enum MistakenFile {
         case json
     }
 
-    /// Returns a sentence that says what the file is and what to do; `nil`: nothing is known of it.
+    /// Returns a sentence that says what the file is and what to do; `nil`: the file is of no known kind.
     package static func words(for file: [UInt8], wanted: Wanted) -> String? {
         // Whatever it is, it says so at its beginning.
         let text = file.withoutMark.prefix(65_536)

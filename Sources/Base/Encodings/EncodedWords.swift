@@ -1,8 +1,7 @@
 /// Words in a field of a head that stand for other text (RFC 2047): `=?UTF-8?Q?Gr=C3=BC=C3=9Fe?=`.
 package enum EncodedWords {
-    /// Returns a text with such words decoded, as Go's `mime.WordDecoder` reads them: blanks between two such
-    /// words go, and what is no such word stays. Where a charset is none of UTF-8, ISO-8859-1 and US-ASCII
-    /// the whole text stays as it is.
+    /// Returns a text with its encoded words decoded, as Go's `mime.WordDecoder` reads them. Blanks between two encoded words
+    /// go; all other words stay. If a charset is none of UTF-8, ISO-8859-1 and US-ASCII, the whole text stays as it is.
     package static func decoded(_ text: String) -> String {
         let bytes = Array(text.utf8)
         var decoded: [UInt8] = []

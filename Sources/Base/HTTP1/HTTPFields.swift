@@ -15,7 +15,7 @@ package struct HTTPFields: Sendable {
 
     package init() {}
 
-    /// Makes fields over a head as it came; none of them is known yet.
+    /// Makes fields over the bytes of a head. None of the fields is read yet.
     init(in head: ArraySlice<UInt8>) {
         bytes = Array(head)
         marks.reserveCapacity(8)

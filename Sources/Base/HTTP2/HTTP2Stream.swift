@@ -1,7 +1,7 @@
 import CNGHTTP2
 
-/// One stream of a session, from its first header field until it is closed; then another one of the same session, so
-/// that nothing is allocated for a single one. Its session owns it, and nghttp2 points to it.
+/// One stream of a session, from its first header field until it is closed. The session then uses the object for its next
+/// stream, so that streams cost no allocation. The session owns the object, and nghttp2 points to it.
 final class HTTP2Stream {
     /// 0 while it is free, and until nghttp2 has given it one.
     var id: Int32

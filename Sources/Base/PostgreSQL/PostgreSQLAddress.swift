@@ -146,8 +146,8 @@ package struct PostgreSQLAddress: Equatable, Sendable {
         return String(words[..<rest.startIndex])
     }
 
-    /// Whether a parameter shows a password with a slash in it: such a password ends up in the port and the
-    /// database's name, and so in what is said of them.
+    /// Whether a parameter has a part of a password. A password with a slash ends up in the port and in the database's name,
+    /// and so in messages about them.
     private static func isAstray(_ parameter: (name: String, value: String)) -> Bool {
         switch parameter.name {
         case "port": !parameter.value.utf8.allSatisfy { (48...57).contains($0) || $0 == UInt8(ascii: ",") }

@@ -1,9 +1,9 @@
 import Glibc
 import Reactor
 
-/// Ports of 127.0.0.1 that nobody has just now, all different, for what must be known by its port before it runs. They lie
-/// below those that the system gives to outgoing connections, which could take one meanwhile. No other process is given one
-/// by this function until this process ends.
+/// Returns free ports of 127.0.0.1, all different, for a program whose port must be known before it runs. They lie below
+/// the ports of outgoing connections, which could take one meanwhile. No other process gets one of them by this function until
+/// this process ends.
 package func freePorts(_ count: Int) throws(SystemError) -> [UInt16] {
     var held: [(port: UInt16, socket: CInt)] = []
     defer { for (_, socket) in held { close(socket) } }

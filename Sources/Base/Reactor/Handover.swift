@@ -2,8 +2,8 @@ import CSupport
 import Glibc
 import Synchronization
 
-/// The descriptors that outlive this program: a process that becomes its own successor by `execve` hands them on, and a
-/// program finds those that it was handed. A service manager's store hands them on in the same way.
+/// The descriptors that outlive this program. A process that becomes its own successor by `execve` hands them on, and the
+/// successor finds them here. A service manager's store hands them on in the same way.
 ///
 /// They come as sd_listen_fds(3) has it: from number 3 on, as many as `LISTEN_FDS` says, with the names of
 /// `LISTEN_FDNAMES`, for the process `LISTEN_PID`. A name is the word of whoever started this process: a listening socket
@@ -47,7 +47,8 @@ package final class Handover: Sendable {
 
     // MARK: What was handed over
 
-    /// Takes what a process was handed at its start, before it opens anything, and the variables out of its environment.
+    /// Takes the descriptors that were handed to the process, before it opens anything, and removes their variables from its
+    /// environment.
     package func receive(_ environment: [String: String]) {
         for name in Handover.variables + [DescriptorStore.variable] { unsetenv(name) }
         let store = DescriptorStore(environment)
@@ -121,7 +122,7 @@ package final class Handover: Sendable {
         }
     }
 
-    /// Closes what nobody has taken, and takes it out of the store: once a start has everything that it wants.
+    /// Closes the descriptors that nobody has taken, and removes them from the store. Called once the start has all it needs.
     ///
     /// - Returns: The number of descriptors that were of no use, with those that were promised and are none.
     package func closeRest() -> Int {

@@ -137,8 +137,8 @@ package final class Timer {
     }
 }
 
-/// An action that is called once at the end of the loop's present turn, however often it was scheduled in it:
-/// the place for what is worth doing once for all that the turn brought.
+/// An action that is called once at the end of the loop's present turn, however often it was scheduled in that turn. It suits
+/// work that is worth doing once for all that the turn has brought.
 @EventLoop
 package final class EndOfTurn {
     private let event: LoopEvent
@@ -162,9 +162,8 @@ package final class EndOfTurn {
     }
 }
 
-/// An action that is called once when the loop has nothing else to do, or when its patience is over: the
-/// place for what is the cheaper the more is gathered for it. It keeps nobody waiting while the loop is at
-/// rest.
+/// An action that is called once when the loop has nothing else to do, or when its patience is over. It suits work that costs
+/// less per item the more items are gathered. While the loop is at rest, nobody waits for it.
 @EventLoop
 package final class WhenIdle {
     private var event: LoopEvent!

@@ -59,7 +59,7 @@ package final class Stream {
         milliseconds == .max ? nil : .milliseconds(Int64(milliseconds))
     }
 
-    /// The circuit by which it comes, where a process before this one has read that; `nil`: tor says it, or there is none.
+    /// The circuit of the stream as an earlier process has read it; `nil`: tor will tell it, or there is none.
     package internal(set) var circuit: UInt32?
 
     /// Bytes of room that stay allocated while nothing waits to be sent.
@@ -162,8 +162,8 @@ package final class Stream {
         flushAtEndOfTurn()
     }
 
-    /// Hands what was written to the kernel, as far as it takes it now. A part that fills a large buffer piece by piece
-    /// calls it between two pieces; the rest, and an error, are for the end of the turn.
+    /// Hands waiting bytes to the kernel, as many as the kernel takes now. A part that fills a large buffer piece by piece
+    /// calls it between two pieces. The rest, and an error, wait for the end of the turn.
     package func drain() {
         guard isOpen, unsentBytes > 0 else { return }
         let count = Stream.send(output, from: sentCount, to: descriptor.number)

@@ -2,8 +2,8 @@ import CSupport
 import Clocks
 import Glibc
 
-/// A time limit that holds also where the event loop and all other threads hang: it has a thread of its own, which acts when it
-/// was not ended in time.
+/// A time limit that holds even if the event loop and all other threads hang. It has a thread of its own, which acts unless
+/// it is ended in time.
 package final class Watchdog: Sendable {
     private let descriptor = onionbell_eventfd(true)
     private let limit: Duration

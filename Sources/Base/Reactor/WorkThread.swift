@@ -2,8 +2,8 @@ import CSupport
 import Glibc
 import Synchronization
 
-/// A thread that runs its jobs in order: for calls that may wait, so that they hold up neither the event loop nor
-/// Swift's pool. Between jobs it can watch a descriptor.
+/// A thread that runs its jobs in order. Calls that may wait hold up neither the event loop nor Swift's pool there. Between
+/// jobs the thread can watch a descriptor.
 package final class WorkThread: SerialExecutor {
     private let name: String
     private let state = Mutex(State())
@@ -50,8 +50,8 @@ package final class WorkThread: SerialExecutor {
         if mustWake { wake() }
     }
 
-    /// Calls `whenReadable` once, on this thread, when it has nothing to do and the descriptor is readable or closed by its
-    /// other end; until then in place of what was watched before. `nil`: watches nothing.
+    /// Calls `whenReadable` once, on this thread, when the thread has nothing to do and the descriptor is readable or closed
+    /// by its other end. A later call replaces the watched descriptor. `nil`: watches nothing.
     ///
     /// The descriptor stays its owner's, who stops the watching before closing it: from a job, so that nothing is watched
     /// meanwhile.

@@ -2,7 +2,7 @@ import Encodings
 import JSONCoding
 import Wire
 
-/// The book that a reader of a mailbox keeps between its runs: how it reads, what it has seen, and the list that it shows.
+/// The book that a reader of a mailbox keeps between its runs: its access, the messages it has seen, and its list.
 package struct MailboxBook: Equatable, Sendable {
     package struct Entry: Equatable, Sendable {
         package let id: String

@@ -15,8 +15,8 @@ package struct ReceivedMessage: Equatable, Sendable {
         case erase = "ERASE"
         case chat = "CHAT"
         case general = "GENERAL"
-        /// A message of a publisher of the mailbox's owner: it is not encrypted, and whatever it says nothing is done for
-        /// it.
+        /// A message of a publisher of the mailbox's owner. The message is not encrypted, and no text in it makes the reader do
+        /// anything.
         case published = "PUBLISHED"
         /// A message of the node: it is not encrypted, and no sender can send it.
         case node = "NODE"

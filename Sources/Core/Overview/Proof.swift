@@ -86,7 +86,7 @@ extension Check {
         return Check(ok: kind, state)
     }
 
-    /// Returns the check of a thing that its owner has switched off: nothing is known of it, and nobody wants to know.
+    /// Returns the check of a thing that its owner has switched off: the node does not look at it.
     package static func off(_ kind: CheckKind) -> Check { Check(ok: kind, "off") }
 
     private static func isVowel(_ letter: Character) -> Bool { "aeiou".contains(letter) }

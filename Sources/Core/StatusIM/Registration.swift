@@ -9,8 +9,8 @@ package struct Registration: ProtoMessage, Equatable, Sendable {
         case firebase = 2
     }
 
-    /// The token's type as it came: 0 is none, and what is neither Apple's nor Google's is taken, and never
-    /// sent to.
+    /// The token's type as it came; 0: none. A registration with a type that is neither Apple's nor Google's is stored, and
+    /// nothing is sent to it.
     package var tokenType: UInt64 = 0
     package var deviceToken = ""
     package var installationID = ""

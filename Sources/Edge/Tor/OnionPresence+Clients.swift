@@ -20,8 +20,7 @@ extension OnionPresence {
         if service != nil { lose(.form) }
     }
 
-    /// Takes the service down, with its introduction points and its clients' circuits: who has the old descriptor finds
-    /// nothing by it.
+    /// Takes the service down with its introduction points and its clients' circuits, so that an old descriptor leads nowhere.
     func shutOut(on link: TorLink) async throws(ControlError) {
         watch.selfDial.pause()
         try await service?.withdraw()
@@ -30,8 +29,8 @@ extension OnionPresence {
         for circuit in rendezvous { Task { await service?.closeCircuit(circuit) } }
     }
 
-    /// Meets the clients of a tor that outlives us. A service of tor's configuration is removed first, and all of its clients are
-    /// put out: of none do we know what it did. Otherwise they are put out where some may come no more.
+    /// Meets the clients of a tor that outlives us. A service of tor's configuration is removed first, and all of its clients
+    /// are put out: of none do we know what it did. Otherwise they are put out where some may come no more.
     func meetFormerClients(on link: TorLink, of form: OnionForm) async throws(ControlError) {
         if form.directory != nil { try await link.connection.send(.resetServices) }
         guard form.directory != nil || lastForm?.letsIn(moreThan: form) ?? false else { return }

@@ -1,7 +1,7 @@
 import Glibc
 import Reactor
 
-/// Tor as it serves us at one time: the authenticated control connection, and the process behind it if it is ours.
+/// The link to the tor that serves us now: the authenticated control connection, and the process if that tor is ours.
 @EventLoop
 struct TorLink {
     let connection: ControlConnection

@@ -1,7 +1,7 @@
 import Glibc
 import Reactor
 
-/// A port of 127.0.0.1 at which nobody gets an answer, neither yes nor no, as of a host whose packets are lost.
+/// A port of 127.0.0.1 that answers no caller, like a host whose packets are lost.
 ///
 /// Its queue of callers has one place, which a caller of its own takes: the kernel drops what others send, and they repeat it.
 /// Whoever listens at the port after it is gone hears those that still call.

@@ -86,7 +86,7 @@ extension NodeCalls {
         }
     }
 
-    /// Asks the service of an app whether it takes what comes from it: each of its hosts, until one does.
+    /// Asks the service of an app whether it takes the app's requests: one host after the other, until one takes them.
     ///
     /// - Throws: All refuse it.
     func ask(

@@ -143,7 +143,7 @@ extension OperatorsOutbox.Selection {
         ["sequences": .list(.number(from: 1), most: 1000).said("Of these only.")],
     ])
 
-    /// Reads which ones are meant: those of one app, of one host of it, all, or those with these numbers.
+    /// Reads which notifications are meant: those of an app, those of one host of an app, those with given numbers, or all.
     fileprivate init(_ body: CallBody) throws(CallRefusal) {
         let app = body.optionalText("app")
         let host = body.optionalText("host").map { LaneHost($0) }

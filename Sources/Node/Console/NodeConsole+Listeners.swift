@@ -23,15 +23,16 @@ extension NodeConsole {
     /// Connections at each listener: more than a program has that was given no more files than usual. Guesses wait in them, and
     /// those that make room for others would be anybody's.
     nonisolated static let mostConnections = 1024
-    /// Connections at the onion address: with two hundred new ones a second, each has the seconds that a request takes over Tor.
+    /// Connections at the onion address: with two hundred new ones a second, each has the seconds that a request takes over
+    /// Tor.
     private static let mostOnionConnections = 512
     /// A page and what it needs are some thirty requests, once.
     private static let onionRequestsPerSecond = 10
     /// Browsers build a circuit or two. Who shows no proof of work gets in at this rate, while others wait.
     private static let work = OnionForm.Rate(perSecond: 10, burst: 100)
     private static let streamsPerCircuit = 32
-    /// The share of all who have not entered at a listener that not only this machine reaches, however many circuits
-    /// they come by: half a hundredth of the loop's time, and at once less than what a turn of it may take.
+    /// The share of all clients without a session at a listener that other machines reach, however many circuits they use:
+    /// half a hundredth of the loop's time, and at once less than one turn of the loop may take.
     private static let ofStrangers = Rate(perSecond: 100, burst: 50)
     private static let acceptsPerTurn = 8
     /// "Not yours", "not you", "nothing there", "not so often".

@@ -4,8 +4,8 @@ import HTTP1
 import Persistence
 import Reactor
 
-/// The store and the files of a node, by which those calls are carried out that need no running node: by the node itself, off
-/// its event loop, and by a command where none runs.
+/// The store and the files of a node, for calls that need no running node. A running node carries them out off its event loop,
+/// and a command where none runs.
 package struct NodeFiles: Sendable {
     package let settings: Settings
     /// The node that asks; `nil`: none does.

@@ -169,7 +169,7 @@ enum SettingsEdit {
 
     // MARK: Writing
 
-    /// Returns what the lines may be with a value set: which of them it is, is seen when they are read.
+    /// Returns the candidates for the lines with a value set. The caller reads each, and takes the one that means the value.
     private static func edits(
         of lines: [[UInt8]], _ path: Path, to value: [UInt8], root: YAMLNode?
     ) -> [[[UInt8]]] {

@@ -99,8 +99,8 @@ package struct BroughtFiles: Sendable {
 }
 
 extension BroughtFiles.Place {
-    /// Whether a file is one that makes the node what it is: its settings, its torrc, or anything in its state directory,
-    /// wherever that lies and however the path is spelled.
+    /// Whether a file belongs to this node: its settings, its torrc, or anything in its state directory. The place of that
+    /// directory and the spelling of the path make no difference.
     package func isOwn(_ path: String) -> Bool {
         let path = Self.real(path)
         let torrcs = present.map(\.tor.torrc).filter { !$0.isEmpty }

@@ -88,7 +88,7 @@ extension Settings {
 }
 
 extension OnionPresence {
-    /// The time as tor knows it: no earlier than the beginning of what it knows of the network.
+    /// The earliest time that it can be, by tor: the beginning of its consensus of the network.
     var torTime: ToldTime? {
         figures.consensusFrom.map {
             ToldTime(

@@ -4,8 +4,8 @@ import Processes
 import Reactor
 import Tor
 
-/// The question whether a node would start with its settings, put to the program that would: before a restart in place the
-/// running node asks it, as the same user and with the same environment.
+/// The question whether a node would start with its settings. Before a restart in place the running node puts it to the
+/// program that would start, as the same user and with the same environment.
 package enum StartCheck {
     /// The time for an answer.
     private static let patience: Duration = .seconds(20)

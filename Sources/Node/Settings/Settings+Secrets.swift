@@ -43,8 +43,8 @@ extension Settings {
     /// Every file that a start reads by its name in the settings.
     package var filesOfStart: [String] { namedFiles + [tor.torrc].filter { !$0.isEmpty } }
 
-    /// The credentials that systemd hands to the node, and that this user can't read where they lie: all is as it should
-    /// be, and nothing can be said of what is in them. Root reads all; without systemd it is a fault.
+    /// The files of credentials that systemd hands to the node and that this user can't read in their places. They are no
+    /// fault, but their contents can't be checked. Root reads all; without systemd it is a fault.
     package var closedCredentials: [String] {
         guard geteuid() != 0, access("/run/systemd/system", F_OK) == 0 else { return [] }
         return credentialFiles.filter { path in
@@ -53,8 +53,8 @@ extension Settings {
         }
     }
 
-    /// Returns a fault for each setting by which a program is run that none of these settings has: whoever has entered the
-    /// console, or wrote a backup, names none. Who may edit the file does.
+    /// Returns a fault for each setting that names a program, if none of the other settings names the same one. Somebody who
+    /// has entered the console, or has written a backup, may name none; somebody who may edit the file may.
     func programFaults(beside others: [Settings]) -> [SettingsFault] {
         [
             ("tor.binary", tor.binary, others.map(\.tor.binary)),

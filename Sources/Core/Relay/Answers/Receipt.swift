@@ -10,8 +10,8 @@ package enum Receipt: Equatable, Sendable {
     /// Stored, but the gateway takes nothing of this app until the operator has mended what it names; delivered then.
     /// Told only to those who await the outcome, who may hear the end later.
     case held(reason: String)
-    /// Stored, and its gateway keeps it until the phone fetches it, which may be long: nobody should wait for the end. Told
-    /// only to those who await the outcome, who may hear the end later.
+    /// The notification is stored, and its gateway keeps it until the phone fetches it. That may take long, so nobody should
+    /// wait for the end. Told only to senders who await the outcome; they may hear the end later.
     case kept
     /// Nothing more will happen.
     case ended(Ending)

@@ -34,8 +34,8 @@ struct Commits: Sendable {
     private let mostLookups: Int
     /// Lanes of devices that the next commit puts into the backlog.
     private var shelving: [Int] = []
-    /// Devices put into the backlog since the last commit began, with the time when they are due (ms since
-    /// 1970): what was on its way into the outbox follows them.
+    /// Devices put into the backlog since the last commit began, each with the time when it is due (ms since 1970).
+    /// Notifications of theirs that were on their way into the outbox follow them.
     private var shelved: [Digest: UnixTime] = [:]
     /// The devices that were put into the backlog between that and the commit before.
     private var shelvedBefore: [Digest: UnixTime] = [:]
@@ -242,7 +242,7 @@ struct Commits: Sendable {
         return (commit, fault != nil)
     }
 
-    /// Notes that all have heard of its results: the next one may begin when it has been over for as long as it took.
+    /// Notes that all have heard of a commit's results. The next commit may begin after a rest as long as this one took.
     mutating func rest(after commit: Running, at time: MonotonicTime) {
         pace.ended(begunAt: commit.begun, at: time)
     }

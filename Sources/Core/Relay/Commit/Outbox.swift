@@ -44,7 +44,7 @@ package enum OutboxChange: Equatable, Sendable {
     case lookUp(SubmissionDigests)
     /// Remembers that a notification was delivered without being stored, unless its identity is known.
     case remember(SubmissionDigests, acceptedAt: UnixTime)
-    /// Deletes a notification and remembers how it ended, for those who submit it again.
+    /// Deletes a notification and remembers its end, for senders who submit it again.
     case finish(sequence: Int64, Ending)
     /// Remembers how often a notification was tried and when its next attempt is due.
     ///
@@ -73,9 +73,9 @@ package enum OutboxChange: Equatable, Sendable {
     case forget(acceptedBefore: UnixTime, buriedBefore: UnixTime, latest: UnixTime = .max)
     /// Remembers what is known of the wall clock.
     case clock(ClockRecord)
-    /// Sets these shards free: of what is in them nothing is in memory here.
+    /// Gives these shards up: this node has nothing of theirs in memory any more.
     case giveUp(Shards)
-    /// Changes nothing and is written all the same: what can't be written fails.
+    /// Changes nothing, but is written: a store that can't be written fails.
     case proof
 }
 

@@ -32,8 +32,8 @@ extension Delivery {
         var size: Int
         /// The time of its submission; below 0 when the machine has started since.
         var submittedAt: MonotonicTime
-        /// The time at which the notification expires, by a clock that nobody sets: a jump of the wall clock neither ends it
-        /// nor keeps it.
+        /// The time of a clock that nobody sets at which the notification expires. So a jump of the wall clock neither ends
+        /// the notification early nor keeps it longer.
         var deadline: MonotonicTime
         var attempts = 0
         /// The time when the app last registered the token; 0: not known, as for

@@ -1,7 +1,7 @@
 import Clocks
 
-/// The life of every notification from its commit to its end: which is sent next, what an attempt's outcome means,
-/// what waits behind what.
+/// The life of every notification from its commit to its end: the next one to send, the meaning of an attempt's outcome, and
+/// the order in which notifications wait.
 ///
 /// Pure: facts in, decisions out. A notification is `storing`, then it stands in the queue of its device token. The head
 /// of a token's queue is `ready` in its lane, `postponed` until a time, `inFlight`, or `ended` and on its way into the
@@ -189,15 +189,15 @@ struct Delivery: Sendable {
         }
     }
 
-    /// Returns the first notification of a device that was put off until a time: the one that failed, or who came after it
-    /// when it ended unsent; `nil`: the device has been tried again since, or nothing waits for it.
+    /// Returns the first notification of a device that was put off until a time: the one that failed, or the next one if that
+    /// has ended unsent. `nil`: the device has been tried again since, or has nothing waiting.
     func head(of token: Digest, putOffUntil due: MonotonicTime) -> Slot? {
         guard let queue = queues[token], queue.notBefore == due, entries[queue.head].state.isPostponed
         else { return nil }
         return queue.head
     }
 
-    /// Postpones a notification: neither it nor those behind it are sent before then.
+    /// Postpones a notification and all behind it until that time.
     mutating func postpone(_ slot: Slot, until time: MonotonicTime, isThrottled: Bool) {
         let entry = entries[slot]
         entries[slot].state = .postponed(isThrottled: isThrottled)

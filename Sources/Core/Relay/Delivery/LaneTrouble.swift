@@ -1,8 +1,8 @@
 import Clocks
 import Encodings
 
-/// Whether a lane's gateway fails again and again, and when the operator hears of it: when it begins, every ten minutes
-/// while it lasts, and when it is over.
+/// A record of whether a lane's gateway fails again and again. The operator hears of such trouble when it begins, every ten
+/// minutes while it lasts, and when it is over.
 ///
 /// A notification that is sent again and then taken is no trouble, nor is one that came back unharmed or is too much for one
 /// device; a blocked lane has an event of its own.

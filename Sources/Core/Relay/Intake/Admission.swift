@@ -257,16 +257,17 @@ package struct Admission: Sendable {
         waitingBytes -= size
     }
 
-    /// Forgets tokens that have nothing waiting and a fresh rate, if most of the table can be such: after an outage nobody may
-    /// come for hours, whose submission would do it. To be called from time to time.
+    /// Forgets tokens without waiting notifications and with a fresh rate, if they may be most of the table. Submissions do
+    /// so as well, but after an outage none may come for hours. To be called from time to time.
     mutating func tidy(at time: MonotonicTime) {
         guard accounts.count > max(Admission.leastSweep, 2 * held) else { return }
         sweepAbove = 0
         sweep(at: time)
     }
 
-    /// Forgets the same whenever the table has doubled: it stays within twice what waits and the traffic of the last seconds,
-    /// and no single notification pays for it each time.
+    /// Forgets tokens without waiting notifications and with a fresh rate whenever the table has doubled. So the table has at
+    /// most twice the tokens of all that waits and of the last seconds, and no single notification pays for the search each
+    /// time.
     private mutating func sweep(at time: MonotonicTime) {
         guard accounts.count > sweepAbove else { return }
         accounts = accounts.filter {

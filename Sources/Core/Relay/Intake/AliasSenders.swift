@@ -1,4 +1,4 @@
-/// The senders whose notifications went to an alias: what comes of each of its phones becomes what they hear.
+/// The senders whose notifications went to an alias. Each phone of the alias has an outcome of its own; the sender hears one.
 ///
 /// It is stored when one phone's is, delivered when the first phone has it, and dead only when all phones are.
 struct AliasSenders: Sendable {

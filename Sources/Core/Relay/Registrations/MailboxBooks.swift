@@ -277,8 +277,8 @@ package struct MailboxBooks: Sendable {
             alone: min(last, sent.upTo))
     }
 
-    /// Adds to a connection what a poll has brought its reader that came to its end: whoever has that, and names what
-    /// comes over the connection, has both.
+    /// Adds the messages of a reader's finished polls to a connection. A reader that acknowledges a message of the connection
+    /// has those of the polls as well.
     package func join(_ stream: inout MailboxStream) {
         for (index, source) in stream.sources.enumerated() where !stream.isFiltered {
             guard let reader = source.reader,
@@ -288,7 +288,7 @@ package struct MailboxBooks: Sendable {
         }
     }
 
-    /// Notes that a poll came to its end: whoever names its last message has all of it.
+    /// Notes that a poll was sent to its end. A reader that names the poll's last message has all of the poll.
     package mutating func end(_ poll: MailboxStream) {
         guard let last = poll.last, !poll.isFiltered else { return }
         for source in poll.sources {

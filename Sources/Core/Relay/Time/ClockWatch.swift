@@ -119,11 +119,11 @@ struct ClockWatch {
         if now - standsSince >= proof { trustedOffset = offset }
     }
 
-    /// Trusts the clock as it is: somebody who knows says the same.
+    /// Trusts the clock as it is: somebody who knows the time has confirmed it.
     mutating func trust() { trustedOffset = offset }
 
-    /// Takes a reading between those of every few seconds, where the clock was set since the last one: it may be set back before
-    /// the next, and what was accepted meanwhile has its time.
+    /// Takes a reading between the regular ones if the clock was set since the last one. The clock may be set back before the
+    /// next regular reading, and notifications accepted meanwhile have its time.
     ///
     /// - Returns: Whether it was set.
     mutating func notice(offset: Int64, at now: MonotonicTime) -> Bool {

@@ -10,8 +10,8 @@ package struct Instant: Equatable, Sendable {
         self.monotonic = monotonic
     }
 
-    /// Returns when a time of the wall clock comes, on the clock that never goes back: at once if it is past, and no later
-    /// than `longest` from now, whatever a clock that has jumped made of it.
+    /// Returns the time of the clock that never goes back at which a time of the wall clock comes. A past time comes at once,
+    /// and no time comes later than `longest` from now, even if the wall clock has jumped.
     ///
     /// - Parameter longest: Milliseconds.
     func deadline(_ unixTime: UnixTime, within longest: Int64) -> MonotonicTime {

@@ -69,8 +69,8 @@ struct WallClock: Sendable {
         return watch.isNear ? nil : record(at: now)
     }
 
-    /// Takes what is to be written with the first thing that is accepted: the next process may find the clock set back, and
-    /// would take what has its time from before for that of a clock that was ahead.
+    /// Takes the record of the clock that goes to disk with the first accepted notification. Without that record the next
+    /// process, started under a clock that was set back, would take older dates for dates of a clock that was ahead.
     ///
     /// - Returns: `nil`: something of the clock was written.
     mutating func takeUnwritten(at now: Instant) -> ClockRecord? {
@@ -144,8 +144,8 @@ struct WallClock: Sendable {
         return ahead.magnitude <= ClockWatch.step.magnitude ? 0 : ahead
     }
 
-    /// Notes that the wall clock is what the clocks of a shared store make of it, or that there is no other node to ask: dates
-    /// are taken from it again, however it was set.
+    /// Takes dates from the wall clock again, however it was set: the clocks of a shared store agree with it, or there is no
+    /// other node to ask.
     mutating func compare(at now: Instant) { comparedOffset = now.offset }
 
     /// Returns the present as what is accepted now is dated.
@@ -162,7 +162,7 @@ struct WallClock: Sendable {
         return ahead == 0 ? notification : notification.later(by: .milliseconds(-ahead))
     }
 
-    /// Returns a notification with its dates by the wall clock as it is now, as whoever gets it has to understand them.
+    /// Returns a notification with dates by the wall clock of now, for receivers that go by that clock.
     ///
     /// - Parameter sequence: `nil`: it has none yet.
     func told(_ notification: Notification, _ sequence: Int64?, at now: Instant) -> Notification {
@@ -190,9 +190,9 @@ struct WallClock: Sendable {
             .deadline(time, within: Claim.longestWait)
     }
 
-    /// Returns the present by a clock that is behind all that dates were taken from since the start; if something spoke against the
-    /// clock then, also behind the time at which it was trusted last, and behind all that it has been since. By this clock nothing expires
-    /// too early.
+    /// Returns the present by a late clock: one behind every clock that has dated something since the start. If something
+    /// spoke against the wall clock then, the late clock is also behind the last trusted time, and behind all readings since.
+    /// By the late clock nothing expires too early.
     func lateTime(at now: Instant) -> UnixTime {
         guard !isSteadyTrue else { return lateSteadyTime(at: now) }
         let offset = min(leastOffset, steadyOffset, doubtOffset ?? .max)

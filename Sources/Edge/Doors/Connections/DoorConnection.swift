@@ -3,8 +3,8 @@ import Reactor
 import TLS
 import Wire
 
-/// One client's connection, whatever it speaks: how it came in, TLS, deadlines, that it is read no faster than it is
-/// answered, and its end. A door's own connection adds the protocol.
+/// One client's connection in any protocol: the way it came in, TLS, its deadlines and its end. It is read no faster than it
+/// is answered. A door's own connection adds the protocol.
 @EventLoop
 class DoorConnection: StreamHandler {
     /// The limits of a door's connections, which share them: there are many, and none holds a copy.

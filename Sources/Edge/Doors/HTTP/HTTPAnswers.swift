@@ -9,9 +9,9 @@ extension HTTPResponse {
         return response
     }
 
-    /// Returns the response with fields that bind a browser: no other page may frame the answer, load it as one of its own
-    /// parts, take it for another type than it says, or share a window with it; and a link from it does not tell where it
-    /// was.
+    /// Returns the response with fields that bind a browser. No other page may frame the answer, load it as a part of its
+    /// own, or share a window with it. The browser takes the answer for the type that it names, and tells its address to no
+    /// target of a link.
     ///
     /// - Parameter policy: The content security policy: what the answer may load and run; by default nothing.
     func shielded(policy: String = "default-src 'none'; base-uri 'none'; form-action 'none'") -> HTTPResponse

@@ -159,8 +159,8 @@ final class MailboxReading: LiveClient {
         }
     }
 
-    /// Sends messages, as soon as it is written down that the readers are sent them: a reader may come back with the last
-    /// one after the node was killed, or to another node.
+    /// Sends messages once the store has a record that they go to these readers. A reader may come back with the last of them
+    /// after the node was killed, or to another node.
     private func send(_ page: [(mailbox: Int64, message: MailboxMessage)]) async {
         guard !page.isEmpty else { return }
         door.books.join(&stream)

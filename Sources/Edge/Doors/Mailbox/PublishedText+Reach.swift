@@ -1,8 +1,8 @@
 import Encodings
 import Reactor
 
-/// How far a published text reaches into the device of who reads it: its words do nothing to a terminal or to the order of
-/// letters, its addresses lead to no script, and none is called by itself in the reader's own network.
+/// The bounds of what a published text does to its reader's device. Its words change neither a terminal nor the direction of
+/// writing. Its addresses lead to no script, and the device calls none of them by itself in its own network.
 extension PublishedText {
     /// Returns a text without control characters but ends of lines and tabs, and without marks that turn the direction of
     /// writing around what follows.

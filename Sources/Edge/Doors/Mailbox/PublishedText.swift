@@ -109,8 +109,8 @@ struct PublishedText: Equatable {
         (self.event, self.sequence) = (event, sequence)
     }
 
-    /// Returns the address that one button opens, where there is no other: Uptime Kuma sends the address of what it watches
-    /// so. It is what a tap opens then. Buttons can do more than a reader is asked to do here.
+    /// Returns the address that the only button opens, for texts without another address: Uptime Kuma sends the watched
+    /// address so. A tap opens that address then. Buttons can do more than a reader is asked to do here.
     private static func view(in actions: JSON?) -> String? {
         guard case .array(let list) = actions, list.count == 1, list[0]["action"]?.string?.word() == "view",
             let url = list[0]["url"]?.string, !url.isEmpty
@@ -232,8 +232,8 @@ struct PublishedText: Equatable {
         return String(decoding: bytes[..<end], as: UTF8.self) + " … (\(count - end) more bytes were cut off)"
     }
 
-    /// Returns the name that the text has in common with what it replaces: a message and its deletion replace
-    /// all before them, and of clearings the last counts.
+    /// Returns the name that the text shares with the texts that it replaces. A message and its deletion replace all before
+    /// them; of clearings the last one counts.
     func name(id: String) -> String {
         "\(event == .clear ? "clear" : "text")\0\(sequence.isEmpty ? id : sequence)"
     }

@@ -5,7 +5,7 @@ import Reactor
 /// tens of thousands of lines, and all peers and gateways would wait for it.
 @EventLoop
 package final class ReportDesk {
-    /// A report whose figures are taken; whoever calls it puts them together, on whatever thread.
+    /// The figures of a report. The call puts the report together from them, on any thread.
     package typealias Taken = @Sendable () -> Report
 
     private let take: @EventLoop () -> Taken

@@ -171,7 +171,7 @@ extension PeerClose {
     }
 }
 
-/// A request whose sender may hear of its end: kept until then, so it holds the uid, and neither message nor token.
+/// A request whose sender may hear of its end. Since it is kept until then, it holds the uid, but neither message nor token.
 @EventLoop
 private final class PendingRequest {
     private let uid: String

@@ -58,8 +58,8 @@ struct ConnectionLife: Equatable, Sendable {
     private var failures = 0
     private var failingSince: MonotonicTime = 0
 
-    /// The time for which a connection stands that nobody uses: it was opened to see whether that can be done, or what it was
-    /// for is gone.
+    /// The time for which an unused connection stands. It was opened to see whether the gateway can be reached, or its
+    /// notification is gone.
     static let unusedRest: Duration = .seconds(3)
     /// One failure may be its request's.
     static let fewFailures = 2

@@ -62,7 +62,7 @@ package struct ServiceAccount: Sendable {
     private static let way =
         "In Firebase's console: Project settings, Service accounts, Generate new private key"
 
-    /// Returns Google's name of another file that it gives; `nil`: it is none of these.
+    /// Returns a sentence that names another file of Google's; `nil`: the file is none of these.
     private static func otherFile(_ json: JSON) -> String? {
         if json["project_info"] != nil, json["client"] != nil {
             return "this is google-services.json, which belongs into the phone's app"

@@ -9,7 +9,7 @@ package struct MailboxApp: ConfiguredApp {
     package static let gateway = "mailbox"
     /// There is no mailbox of this address.
     package static let noSuchMailbox = Reason.noSuchMailbox
-    /// The mailbox holds as much as it may, and nobody fetches it.
+    /// The reason of a mailbox that is full because nobody fetches.
     package static let full = Reason.mailboxFull
 
     package init(_ section: any SettingsSection) {}

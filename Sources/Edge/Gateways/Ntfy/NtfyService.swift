@@ -46,7 +46,7 @@ package struct NtfyService: PushService {
     /// Returns the topic of an address; `nil`: it is no address of this service.
     static func topic(of address: String) -> String? { parts(of: address).map { text($0.topic) } }
 
-    /// Returns the server that an address names, empty for none, and its topic without what fills it up.
+    /// Returns the server in an address, empty for none, and the topic without its padding.
     private static func parts(of address: String) -> (server: [UInt8], topic: [UInt8])? {
         address.withBytes { parts(of: $0) }
     }

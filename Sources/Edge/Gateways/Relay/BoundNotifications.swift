@@ -11,8 +11,8 @@ struct BoundNotifications: Sendable {
 
     private struct Binding: Sendable {
         var upstream: Int
-        /// Whether the upstream was asked before, and the outcome is unclear: one that takes nothing now may have it all
-        /// the same.
+        /// Whether an attempt at the upstream ended unclear. The upstream may have the notification then, even if it takes
+        /// nothing now.
         var isUnclear: Bool
     }
 

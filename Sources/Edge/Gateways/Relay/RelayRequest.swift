@@ -13,7 +13,7 @@ struct RelayRequest: Equatable {
     var target: String
     var body: [UInt8]
 
-    /// The number that tells an Onionbell that this one hands on what came to it: it must not do the same.
+    /// The mark by which an Onionbell sees that another one has handed the request on. It must not hand the request on again.
     static let hops: UInt32 = 1
 
     init(
@@ -38,8 +38,8 @@ struct RelayRequest: Equatable {
         }
     }
 
-    /// The time by which the other node's copy expires sooner than ours, if it is to live as long as may be:
-    /// its clock may be late, and it refuses what lives longer.
+    /// The time by which the other node's copy expires sooner than ours at the longest life. The other node's clock may be
+    /// late, and a node refuses a notification with a longer life than that.
     static let clockSkew: Duration = .seconds(3600)
 
     /// Makes the frame of a request. The uid is made of the target and the sender's uid under this node's

@@ -82,8 +82,8 @@ final class WebPushShared {
         }
     }
 
-    /// Looks a host up and refuses it as a whole if one of its addresses is not everybody's, unless the operator has
-    /// named it. The connection goes to just the addresses that were looked at, however the name is answered next.
+    /// Looks a host up, and refuses it if one of its addresses is not public, unless the operator has named the host. The
+    /// connection goes to the addresses that were looked at, even if the name gets other ones then.
     ///
     /// - Parameters:
     ///   - absence: Notes what was found.

@@ -83,7 +83,7 @@ final class MailboxTables: DoorTables {
     private let deleteTopicReaders: Statement
     private let deleteTopicMessages: Statement
     private let touch: Statement
-    /// Whether rows have a proof that they were written as they are; then rows without it are left out.
+    /// Whether each row bears a proof against changes. Rows without it are left out then.
     private let isSealed: Bool
     let messages: MailboxMessages
     let replies: MailboxReplyRows

@@ -1,6 +1,6 @@
 import Relay
 
-/// The room for one registration, by what would go for it: nothing has gone before it is known to suffice.
+/// The room for one registration, and the older ones that would go for it. None of them goes before they are known to suffice.
 struct StatusIMRoom {
     /// A registration that would give way.
     struct Leaving {

@@ -1,7 +1,7 @@
 import Clocks
 import Relay
 
-/// The identities of what was stored, and how it ended, for those who submit it again.
+/// The identities of stored notifications with their ends, for senders who submit one again.
 final class Identities {
     private let insert: Statement
     private let find: Statement

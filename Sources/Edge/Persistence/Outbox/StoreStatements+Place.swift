@@ -7,7 +7,7 @@ extension StoreStatements {
         case unwritten(reason: String)
     }
 
-    /// Looks for the store, and has it written anew where it is gone; `nil`: it is in its place.
+    /// Looks for the store in its place, and has a missing one written anew; `nil`: the store is in its place.
     func lookForPlace() -> Displacement? {
         switch connection.engine.look() {
         case .inPlace: return nil

@@ -6,8 +6,8 @@ package struct DatabasePlace: Engine {
     let address: PostgreSQLAddress
     /// The node's digest key, from which the key of the rows is made.
     let key: Secret
-    /// The node's own bytes, the same after its process was killed, and no other node's: it need not wait for
-    /// its own lease.
+    /// Bytes by which this node, and no other, is known; they stay after its process was killed. So the node need not wait
+    /// for its own lease to end.
     let owner: [UInt8]
     /// The name by which others see who has the database.
     let name: String

@@ -63,7 +63,7 @@ package struct DatabaseReport: Equatable, Sendable {
         package var name: String
         /// Transactions that have begun since.
         package var age: Int
-        /// The time for which it has stood; `nil`: PostgreSQL tells it to nobody but its owner.
+        /// The age of the transaction or slot; `nil`: PostgreSQL tells it to its owner only.
         package var time: Duration?
 
         package init(name: String, age: Int, time: Duration? = nil) {

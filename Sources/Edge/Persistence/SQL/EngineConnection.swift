@@ -54,7 +54,7 @@ package protocol EngineConnection: AnyObject {
     /// Returns the sentences of the engine's own check, at most 90.
     func faults() throws(StoreError) -> [String]
 
-    /// Overwrites what was deleted, wherever it still lies, as far as nobody reads it just now.
+    /// Overwrites deleted data wherever it still lies, as far as no reader holds it up.
     func sweep() throws(StoreError)
 
     /// Makes a store of the copy, which is whole.
@@ -80,7 +80,7 @@ package protocol EngineConnection: AnyObject {
 /// Whether the next start will find what is committed now.
 package enum StoreStanding {
     case inPlace
-    /// The store was not there any more, and was written there anew: everybody who has it open opens it once more.
+    /// The store had disappeared and was written anew in its place. Everybody who has it open must open it once more.
     case anew(reason: String)
     /// The store is lost, and nothing may be stored.
     case lost(reason: String)

@@ -28,9 +28,8 @@ final class StoreFile {
     private let directory: String
     private let marks: [Mark]
     private let home: Mark
-    /// The time at which an entry of the directory was made, removed or renamed last, as it was when all were
-    /// last found in their places; `nil`: too short before that to tell whether another change came behind
-    /// it.
+    /// The time of the directory's last change when all files were last found in their places. `nil`: the change was so fresh
+    /// then that another one could have followed unseen.
     private var quiet: Int64?
     private var contents: FileContents
     /// The connection that has the file.
@@ -100,7 +99,7 @@ final class StoreFile {
         return isMissing ? .missing : .inPlace
     }
 
-    /// Whether what stands at the path now is a copy of what SQLite has open: to write it anew loses nothing.
+    /// Whether the file at the path is a copy of the file that SQLite has open. Writing over the copy loses nothing then.
     private func hasSameBytes(_ suffix: String) -> Bool {
         connection.hasSameBytes(as: path + suffix, isLog: suffix == "-wal")
     }

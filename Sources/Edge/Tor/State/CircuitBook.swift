@@ -1,7 +1,7 @@
 import Encodings
 
-/// The circuits of one tor at a moment, as it has told them: nothing is asked of it between two such moments, so that a circuit
-/// of somebody else's costs nothing.
+/// The circuits of one tor at one moment, as tor has told them. The node asks tor nothing between two such moments, so a
+/// stranger's circuit costs nothing.
 struct CircuitBook: Equatable, Sendable {
     /// The use of a circuit of an onion service.
     enum Use: Equatable, Sendable {

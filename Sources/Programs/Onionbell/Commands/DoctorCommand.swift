@@ -93,7 +93,7 @@ extension DoctorCommand {
     }
 }
 
-/// Writes findings as they come, and what is being done where it takes long.
+/// Writes each finding when it comes, and names the present step while it takes long.
 @EventLoop
 private final class DoctorPaper {
     enum Form {

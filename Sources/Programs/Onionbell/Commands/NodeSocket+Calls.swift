@@ -7,8 +7,8 @@ import Processes
 
 /// The calls of `/api/v1`, as the console's pages have them.
 extension ConfigOption {
-    /// Carries out a call: by the running node, and where none runs, or none answers yet, by its store and files, if that can
-    /// be done without it.
+    /// Carries out a call by the running node. If none runs, or none answers yet, the store and the files do, where the call
+    /// can be done without a node.
     ///
     /// - Parameters:
     ///   - path: Below `/api/v1/`, with its query; what stands for `{}` is percent-encoded.

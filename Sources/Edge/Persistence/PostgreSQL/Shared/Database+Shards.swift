@@ -23,9 +23,9 @@ extension Database {
             """)
     }
 
-    /// Cuts leases that lie ahead, and doubts for the time of a lease that leases have ended whose nodes knew another time of
-    /// the database than there is now: its clock may have gone ahead since, and those that live have not renewed them yet. A
-    /// node that runs sees the jump by itself (``TakeOverPatience``).
+    /// Shortens leases that end too far ahead, and doubts the clock if leases of nodes that knew another time of the database
+    /// have ended. The database's clock may have gone ahead then, and living nodes have not renewed their leases yet. A
+    /// running node sees the jump by itself (``TakeOverPatience``).
     func judgeLeases() throws(StoreError) {
         try shortenLeases()
         let ahead = "\(EventLoop.machineMilliseconds) - \(DatabaseSchema.clock)"

@@ -98,8 +98,7 @@ final class SharedIdentities {
         return array
     }
 
-    /// Takes one of the numbers that the commit has got, or a new one: it may have forgotten what it knew at
-    /// its beginning.
+    /// Takes one of the commit's numbers, or a new one if the commit has too few.
     func takeNumber() throws(StoreError) -> Int64 {
         if let number = numbers.popFirst() { return number }
         defer { nextNumber.reset() }

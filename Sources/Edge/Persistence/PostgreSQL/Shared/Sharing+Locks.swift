@@ -24,8 +24,8 @@ extension Database {
         }
     }
 
-    /// Returns who holds a table of the store so that nobody else can write, or read it; or who waits to do so, since all
-    /// others wait behind: a VACUUM FULL behind a dump holds them up for as long as the dump lasts.
+    /// Describes the connection whose lock on a table keeps all others from writing or reading. A connection that waits for
+    /// such a lock counts too, since all others wait behind it: a VACUUM FULL behind a dump stops them until the dump ends.
     fileprivate func lockHolder() throws(StoreError) -> String? {
         let find = statement(
             """

@@ -194,8 +194,8 @@ package final class Sharing {
         return news.take(owned: owned, nodes: now.nodes, ends: ends, known: known)
     }
 
-    /// Puts all that waits of new shards into the backlog, and counts it: with what others have stored for them, which may
-    /// have come in here, and is to be before what comes in next.
+    /// Puts all that waits in new shards into the backlog, and counts it. Notifications that other nodes have stored for these
+    /// shards come with it, before anything that comes in from now on.
     ///
     /// - Returns: `false`: there is so much of that that there is more, and the shards are not this node's yet.
     private func adopt(

@@ -49,9 +49,9 @@ extension StoreStatements {
         lost = nil
     }
 
-    /// Marks what waits for this node, but for what is in memory, as stored by others: it comes in anew. The
-    /// database went back, so this is not what the node has counted. What was counted and is there too is
-    /// counted twice, and so asked for in vain.
+    /// Marks notifications that wait for this node, except those in memory, as stored by others: they come in anew. The
+    /// database went back, so they are not the ones that the node has counted. A notification that was counted and is still
+    /// there counts twice, and is asked for in vain.
     private func countAnew(_ sharing: Sharing) throws(StoreError) {
         let change = try Statement(
             """
