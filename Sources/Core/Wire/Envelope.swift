@@ -52,7 +52,8 @@ package struct Envelope: Hashable, Sendable {
     /// - Precondition: a message that can be sent. What was swallowed, unknown or missing can't.
     package func appendFrame(to bytes: inout [UInt8]) {
         var writer = ProtoWriter(appendingTo: bytes.taken())
-        writer.delimited(write)
+        // To a method as it is the envelope would be copied.
+        writer.delimited { write(to: &$0) }
         bytes = writer.bytes
     }
 

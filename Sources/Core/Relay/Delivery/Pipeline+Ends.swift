@@ -3,6 +3,7 @@ import Clocks
 /// How notifications leave the books.
 extension Pipeline {
     mutating func bury(_ slot: Int, _ ending: Ending, since: UnixTime, at now: Instant) {
+        noteClock(at: now)
         noteAcceptance(at: now)
         let token = delivery.entries[slot].token
         if let told = deadTokens.bury(token, since: since, at: wallClock.dating(now)) {

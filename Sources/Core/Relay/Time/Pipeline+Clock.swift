@@ -16,9 +16,8 @@ extension Pipeline {
         if let record = wallClock.record(at: now) { commits.append(.clock(record)) }
     }
 
-    /// Notes a moment at which something is accepted, or a token is buried.
+    /// Notes that something is accepted, or a token buried, at a moment that is noted (``noteClock(at:)``).
     mutating func noteAcceptance(at now: Instant) {
-        noteClock(at: now)
         if let record = wallClock.takeUnwritten(at: now) { commits.append(.clock(record)) }
     }
 

@@ -157,7 +157,7 @@ struct WallClock: Sendable {
     func dating(_ now: Instant) -> Instant { Instant(unix: date(at: now), monotonic: now.monotonic) }
 
     /// Returns a notification with its dates by the clock that dates what is accepted.
-    func dated(_ notification: Notification, at now: Instant) -> Notification {
+    func dated(_ notification: consuming Notification, at now: Instant) -> Notification {
         let ahead = ahead(at: now)
         return ahead == 0 ? notification : notification.later(by: .milliseconds(-ahead))
     }
@@ -165,7 +165,7 @@ struct WallClock: Sendable {
     /// Returns a notification with dates by the wall clock of now, for receivers that go by that clock.
     ///
     /// - Parameter sequence: `nil`: it has none yet.
-    func told(_ notification: Notification, _ sequence: Int64?, at now: Instant) -> Notification {
+    func told(_ notification: consuming Notification, _ sequence: Int64?, at now: Instant) -> Notification {
         let ahead = ahead(at: now)
         guard ahead != 0, sequence ?? .max > goesBehind else { return notification }
         return notification.later(by: .milliseconds(ahead))

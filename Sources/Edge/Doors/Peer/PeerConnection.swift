@@ -20,7 +20,7 @@ final class PeerConnection: DoorConnection {
     // Each access is over at once, as in `Stream`: two cannot overlap, so Swift need not look.
     @exclusivity(unchecked) private var session: PeerSession
     /// Requests submitted whose first receipt is still to come.
-    private var unanswered = 0
+    @exclusivity(unchecked) private var unanswered = 0
     /// Requests of a read for which this turn of the loop has no time, in their order. Nothing is read until they are done,
     /// so that they are never more than one read holds.
     private var later: ArraySlice<Request> = []

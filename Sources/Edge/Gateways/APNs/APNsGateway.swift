@@ -108,9 +108,9 @@ package final class APNsGateway: LinkedGateway {
         // Any judgement of the notification itself says that the credentials were taken.
         if case .accepted = verdict.outcome {
             connection.proved()
-        } else if answer.status != 403, answer.status < 500, verdict != .between(answer) {
-            connection.proved()
+            return verdict
         }
+        if answer.status != 403, answer.status < 500, verdict != .between(answer) { connection.proved() }
         if case .blocked(let reason) = verdict.outcome,
             tokens.map({ !$0.isPresent(generation) }) ?? connection.isOutdated
         {

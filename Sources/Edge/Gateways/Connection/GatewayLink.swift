@@ -48,7 +48,7 @@ final class GatewayLink: ConnectionOwner {
     // No closure holds the unchecked ones inout, so exclusivity needs no check at run time.
     @exclusivity(unchecked) var counted = GatewayFigures()
     @exclusivity(unchecked) var refusedDevices = RefusedDevices()
-    var wished = WishedPause()
+    @exclusivity(unchecked) var wished = WishedPause()
     private var endedRequests = 0
     private var context: TLSContext?
     let log: Logger
