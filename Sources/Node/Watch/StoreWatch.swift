@@ -9,8 +9,11 @@ import Relay
 @EventLoop
 final class StoreWatch<Value: Equatable & Sendable> {
     /// The value, and a number that another process's change of the file makes another one; `nil` while it is the one given.
+    /// It goes from the event loop to the store's thread and back: by way of the shared pool each look would wake two more.
     typealias Read =
-        @Sendable (_ known: Int64?) async throws(OutboxError) -> (version: Int64, value: Value)?
+        nonisolated(nonsending) @Sendable (_ known: Int64?) async throws(OutboxError) -> (
+            version: Int64, value: Value
+        )?
 
     private(set) var value: Value
     private let read: Read

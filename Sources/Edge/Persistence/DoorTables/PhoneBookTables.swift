@@ -13,7 +13,7 @@ package struct PhoneBookReader: Sendable {
 
     /// Returns the book, and a number that another process's change of the file makes another one; `nil`
     /// while it is the same.
-    package func book(
+    nonisolated(nonsending) package func book(
         unless known: Int64? = nil
     ) async throws(OutboxError) -> (version: Int64, book: PhoneBook)? {
         try await file.read(PhoneBookTables.self) { tables throws(StoreError) in

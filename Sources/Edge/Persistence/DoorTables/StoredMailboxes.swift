@@ -17,7 +17,7 @@ package struct StoredMailboxes: Sendable {
 
     /// Returns all mailboxes and the version of their tables, which changes when another process changes them; `nil` if
     /// the version is still `known`.
-    package func all(
+    nonisolated(nonsending) package func all(
         unless known: Int64?
     ) async throws(OutboxError) -> (version: Int64, mailboxes: [Mailbox])? {
         try await file.read(MailboxTables.self) { tables throws(StoreError) in
