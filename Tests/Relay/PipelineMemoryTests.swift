@@ -88,6 +88,40 @@ import Testing
         #expect(node.pipeline.bodyBytes == 0)
     }
 
+    /// Those that still wait keep their places and their order.
+    @Test func anOutageLeavesNoRoomBehind() throws {
+        let node = Node(bodyBudget: 1 << 24)
+        for number in 0..<4000 { node.accept(Sample.android(token: Sample.token(number))) }
+        let room = node.pipeline.delivery.entries.capacity
+        for _ in 0..<3990 { node.end(try #require(node.send()), .accepted) }
+        node.end(try #require(node.send()), .tooMany)
+        node.pipeline.delivery.giveBackRoom()
+        node.accept(Sample.android(token: Sample.token(5000)))
+        #expect(node.pipeline.delivery.slots[4001] == 0)
+        #expect(node.sendAll() == Array(3992...4001))
+        node.pass(.seconds(3600))
+        let late = try #require(node.send())
+        #expect(late.sequence == 3991)
+        node.end(late, .accepted)
+        node.pass(.seconds(28 * 86400))
+        _ = node.expire()
+        node.pipeline.delivery.giveBackRoom()
+        #expect(node.pipeline.delivery.entries.capacity <= room)
+        node.accept(Sample.android(token: Sample.token(5001)))
+        #expect(node.sendAll() == [4002])
+    }
+
+    @Test func anEmptyNodeKeepsLittleRoom() throws {
+        let node = Node(bodyBudget: 1 << 24)
+        for number in 0..<4000 { node.accept(Sample.android(token: Sample.token(number))) }
+        for _ in 0..<4000 { node.end(try #require(node.send()), .accepted) }
+        node.pipeline.delivery.giveBackRoom()
+        #expect(node.pipeline.delivery.entries.isEmpty)
+        #expect(node.pipeline.delivery.entries.capacity < 8)
+        node.accept(Sample.android(token: Sample.token(5000)))
+        #expect(node.sendAll() == [4001])
+    }
+
     /// For weeks nothing is sent, and what comes expires unsent.
     @Test func aLaneThatIsBlockedGathersNothing() throws {
         let node = Node()

@@ -19,4 +19,7 @@ package enum ThisProcess {
 
     /// Gives back the free memory of the heap, which takes milliseconds of the thread.
     package static func trimHeap() { onionbell_trim_heap() }
+
+    /// The bytes of the heap that are in use.
+    package static var usedHeap: Int { onionbell_used_heap() }
 }

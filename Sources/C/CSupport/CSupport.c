@@ -192,6 +192,11 @@ void onionbell_share_heap(void) { mallopt(M_ARENA_MAX, 1); }
 
 void onionbell_trim_heap(void) { malloc_trim(0); }
 
+size_t onionbell_used_heap(void) {
+    struct mallinfo2 heap = mallinfo2();
+    return heap.uordblks + heap.hblkhd;
+}
+
 #if defined(__aarch64__) && !__GLIBC_PREREQ(2, 38)
 /* Swift's library for arm64 is Debian sid's, which was built on glibc 2.38: on Debian 12 these four are missing. */
 #include <stdarg.h>

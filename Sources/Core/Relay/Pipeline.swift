@@ -264,6 +264,7 @@ package struct Pipeline: ~Copyable, Sendable {
         expire(at: now)
         sweep(at: now)
         admission.tidy(at: now.monotonic)
+        giveBackRoom()
         closeIdleLanes(at: now.monotonic)
         takeTurns(at: now.monotonic)
         endWishes(at: now)

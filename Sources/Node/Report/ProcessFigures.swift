@@ -28,9 +28,11 @@ enum ProcessFigures {
         return figures
     }
 
-    static var residentBytes: Int {
+    /// Bytes in memory that are of no file, and that the heap does not use: free memory of the heap, and what never changes.
+    static var spareBytes: Int {
         let pages = words(of: "/proc/self/statm")
-        return pages.count > 1 ? (Int(pages[1]) ?? 0) * sysconf(CInt(_SC_PAGESIZE)) : 0
+        guard pages.count > 2, let resident = Int(pages[1]), let ofFiles = Int(pages[2]) else { return 0 }
+        return max(0, (resident - ofFiles) * sysconf(CInt(_SC_PAGESIZE)) - ThisProcess.usedHeap)
     }
 
     /// Linux 6.2 and later tell the number as the size of the directory; before, it has to be read through.

@@ -2,14 +2,14 @@ import Reactor
 
 /// Gives memory back to the system: after the start what only the start needed, and after a burst what it has left free.
 ///
-/// The C library keeps free memory that lies between what is used, however much it is. Looking for it takes milliseconds,
-/// so another thread does it, and only when the process has grown.
+/// The C library keeps free memory that lies between what is used, however much it is. To find it takes milliseconds, so another
+/// thread does it, and only when there is more of it than was left the last time.
 ///
 /// Code that ran once, as that of a console whose page is closed, stays in memory as long as the process lives. So every
 /// five minutes all of it is given back. What is in use is mapped again, out of the kernel's cache: some hundred page faults.
 @EventLoop
 final class SpareMemory {
-    /// Resident bytes after memory was given back last, or fewer since then.
+    /// Spare bytes that were left when memory was given back last, or fewer since then.
     private var kept = Int.max
     private let timer = Timer()
     private var looks = 0
@@ -19,7 +19,7 @@ final class SpareMemory {
     private static let settling: Duration = .seconds(20)
     private static let interval: Duration = .seconds(10)
     /// Bytes.
-    nonisolated private static let worthwhile = 4 << 20
+    nonisolated private static let worthwhile = 2 << 20
     /// Five minutes.
     private static let looksBetweenRests = 30
 
@@ -48,17 +48,17 @@ final class SpareMemory {
 
     /// Gives free memory back to the system, if it is enough to be worthwhile.
     ///
-    /// - Returns: The resident bytes that count as kept from now on.
+    /// - Returns: The spare bytes that count as kept from now on.
     @FileThread
     private static func giveBack(beyond kept: Int, isRest: Bool) -> Int {
-        let resident = ProcessFigures.residentBytes
+        let spare = ProcessFigures.spareBytes
         if kept == .max || isRest {
             ThisProcess.releaseUnusedMemory()
-        } else if resident - kept > worthwhile {
+        } else if spare - kept > worthwhile {
             ThisProcess.trimHeap()
         } else {
-            return min(kept, resident)
+            return min(kept, spare)
         }
-        return ProcessFigures.residentBytes
+        return ProcessFigures.spareBytes
     }
 }

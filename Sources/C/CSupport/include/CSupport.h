@@ -61,6 +61,9 @@ void onionbell_share_heap(void);
 /* Gives back the free memory of the heap; takes milliseconds of the calling thread where there is much. */
 void onionbell_trim_heap(void);
 
+/* Bytes of the heap that are in use. */
+size_t onionbell_used_heap(void);
+
 /* Raises the soft limit of open files to the hard one; returns the limit now in force, or -1 and errno. */
 long onionbell_raise_file_limit(void);
 

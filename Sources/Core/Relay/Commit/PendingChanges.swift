@@ -1,4 +1,5 @@
 import Clocks
+import Encodings
 
 /// The changes on their way into the outbox, one commit after another: senders hear of the results of one before the next
 /// is taken.
@@ -42,7 +43,7 @@ struct PendingChanges: Sendable {
     mutating func ripen() {
         guard !remembered.isEmpty else { return }
         changes.insert(contentsOf: remembered.lazy.map { .remember($0, acceptedAt: $1) }, at: 0)
-        remembered.removeAll(keepingCapacity: remembered.capacity <= 4096)
+        remembered.empty()
     }
 
     func remembers(_ identity: Digest) -> Bool {
@@ -75,8 +76,8 @@ struct PendingChanges: Sendable {
     mutating func take() -> [OutboxChange] {
         ripen()
         swap(&earlierEndings, &endings)
-        // As much room as the last time, unless that was much: batches are alike.
-        endings.removeAll(keepingCapacity: endings.capacity <= 4096)
+        // As much room as the last time: batches are alike.
+        endings.empty()
         var taken = changes
         changes = []
         changes.reserveCapacity(min(taken.count, 1024))
@@ -107,7 +108,7 @@ struct PendingChanges: Sendable {
     /// that a long outage of the disk fills no memory.
     mutating func putBack(_ failed: [OutboxChange]) {
         endings.add(missing: earlierEndings)
-        earlierEndings.removeAll(keepingCapacity: earlierEndings.capacity <= 4096)
+        earlierEndings.empty()
         for case .lane(let lane, let record) in failed where !lanes.keys.contains(lane) { note(lane, record) }
         for change in failed.prefix(2) {
             if case .forget = change, forgetting.isEmpty { forgetting = [change] }

@@ -290,6 +290,16 @@ extension Pipeline {
     private static let sweptAtOnce = 256
 }
 
+extension Delivery {
+    /// Returns the devices of a lane that are put off until after that time, those for longest first.
+    fileprivate func postponed(in lane: Int, after time: MonotonicTime) -> [Digest] {
+        lanes[lane].postponed.all.filter {
+            $0.due > time && entries[$0.slot].isPostponed($0.sequence, in: lane)
+        }
+        .sorted { $1 < $0 }.map { entries[$0.slot].token }
+    }
+}
+
 extension Lane {
     /// The number of notifications in memory that are neither with the gateway nor on their way into the
     /// outbox.

@@ -92,7 +92,7 @@ struct Kept: Sendable {
     func ending(of sequence: Int64) -> Ending? { endings.isEmpty ? nil : endings[sequence] }
 
     mutating func committed() {
-        if !endings.isEmpty { endings.removeAll(keepingCapacity: false) }
+        if !endings.isEmpty { endings.empty() }
     }
 }
 

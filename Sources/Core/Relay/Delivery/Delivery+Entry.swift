@@ -23,6 +23,15 @@ extension Delivery {
 
     mutating func countReturn(of slot: Slot) { change(slot) { $0.returns += 1 } }
 
+    /// The notifications of one device, in their order.
+    struct Queue: Sendable {
+        var head: Slot
+        var tail: Slot
+        /// The time before which nothing goes to this device; 0: at any time. Forgotten with the queue: what
+        /// a gateway has asked for is in ``wishes``.
+        var notBefore: MonotonicTime
+    }
+
     /// One notification, from its submission to its end.
     struct Entry: Sendable {
         /// The outbox gives it; 0 until then, since an optional makes each entry larger by 8 bytes.
@@ -56,6 +65,8 @@ extension Delivery {
         var next: Slot?
         /// The notification; `nil` while it is only on disk.
         var body: Notification?
+
+        static let size = MemoryLayout<Entry>.stride
 
         /// The number of no door: the notification came to another process, or to another node.
         static let noDoor = UInt8.max

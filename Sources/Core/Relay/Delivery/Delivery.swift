@@ -1,4 +1,5 @@
 import Clocks
+import Encodings
 
 /// The life of every notification from its commit to its end: the next one to send, the meaning of an attempt's outcome, and
 /// the order in which notifications wait.
@@ -11,14 +12,6 @@ import Clocks
 struct Delivery: Sendable {
     /// Index of a notification in ``entries``. Reused after its end.
     typealias Slot = Int
-
-    private struct Queue: Sendable {
-        var head: Slot
-        var tail: Slot
-        /// The time before which nothing goes to this device; 0: at any time. Forgotten with the queue: what
-        /// a gateway has asked for is in ``wishes``.
-        var notBefore: MonotonicTime
-    }
 
     private(set) var entries: [Entry] = []
     private var free: [Slot] = []
@@ -271,16 +264,23 @@ struct Delivery: Sendable {
         }
     }
 
+    /// Gives back the room of what has gone, if nearly all has. Called from time to time.
+    mutating func giveBackRoom() {
+        queues.giveBackRoom()
+        slots.giveBackRoom()
+        guard SpareRoom.isMuch(entries.capacity, for: count, of: Entry.size) else { return }
+        for lane in lanes.indices {
+            lanes[lane].ready.keep { [entries] in entries[$0.slot].isReady($0.sequence, in: lane) }
+            forgetPostponed(in: lane)
+        }
+        while entries.last?.state == .free { entries.removeLast() }
+        // The lowest comes first, so that what is at the end goes soon too.
+        free = entries.indices.reversed().filter { entries[$0].state == .free }
+        entries.giveBackRoom()
+    }
+
     /// Notifications in memory.
     var count: Int { entries.count - free.count }
-
-    /// Returns the devices of a lane that are put off until after that time, those for longest first.
-    func postponed(in lane: Int, after time: MonotonicTime) -> [Digest] {
-        lanes[lane].postponed.all.filter {
-            $0.due > time && entries[$0.slot].isPostponed($0.sequence, in: lane)
-        }
-        .sorted { $1 < $0 }.map { entries[$0.slot].token }
-    }
 
     /// Returns the first notification of a token's queue.
     func first(of token: Digest) -> Slot? { queues[token]?.head }

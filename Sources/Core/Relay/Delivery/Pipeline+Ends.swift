@@ -1,4 +1,5 @@
 import Clocks
+import Encodings
 
 /// How notifications leave the books.
 extension Pipeline {
@@ -55,5 +56,13 @@ extension Pipeline {
         admission.release(token: entry.token, size: entry.size, isShelved: entry.whereabouts == .backlog)
         delivery.withLane(entry.lane) { $0.taken.release(entry.size) }
         delivery.remove(slot)
+    }
+}
+
+extension Pipeline {
+    /// Gives back the room of what has left the books, once nearly all has. To be called from time to time.
+    mutating func giveBackRoom() {
+        delivery.giveBackRoom()
+        effects.giveBackRoom()
     }
 }

@@ -1,3 +1,5 @@
+import Encodings
+
 /// A table by the outbox's numbers. They are the node's own and follow each other, so that a product spreads them as well as
 /// Swift's keyed hash, which takes ten times as long.
 struct SequenceTable<Value: Sendable>: Sendable {
@@ -16,7 +18,6 @@ struct SequenceTable<Value: Sendable>: Sendable {
     private var values: [Key: Value] = [:]
 
     var isEmpty: Bool { values.isEmpty }
-    var capacity: Int { values.capacity }
 
     subscript(sequence: Int64) -> Value? {
         get { values[Key(sequence: sequence)] }
@@ -27,7 +28,8 @@ struct SequenceTable<Value: Sendable>: Sendable {
         values.removeValue(forKey: Key(sequence: sequence))
     }
 
-    mutating func removeAll(keepingCapacity: Bool) { values.removeAll(keepingCapacity: keepingCapacity) }
+    mutating func empty() { values.empty() }
+    mutating func giveBackRoom() { values.giveBackRoom() }
 
     /// Adds the values of sequence numbers that have no value here.
     mutating func add(missing others: Self) { values.merge(others.values) { present, _ in present } }

@@ -1,4 +1,5 @@
 import Clocks
+import Encodings
 import Relay
 
 /// The notifications that wait on disk only, and the record of those handed out since the start.
@@ -23,8 +24,7 @@ final class Backlog {
     @exclusivity(unchecked) private(set) var claimed: Set<Int64> = []
     /// The claimed numbers that the running commit takes away.
     private var left: [Int64] = []
-    /// The sequence number up to which all that is due at any time was handed out, by lane and rank: such a
-    /// row never comes back, it is put off.
+    /// The number up to which all that is due at any time was handed out, by lane and rank: such a row never comes back.
     var reached: [LaneID: [Int64]] = [:]
     /// The shards of the claimed rows, where there are other nodes.
     private var shards: [Int64: Int] = [:]
@@ -126,12 +126,12 @@ final class Backlog {
 
     func committed() {
         if !shards.isEmpty { for sequence in left { shards[sequence] = nil } }
-        left.removeAll(keepingCapacity: left.capacity <= 4096)
+        left.empty()
     }
 
     func rolledBack() {
         claimed.formUnion(left)
-        left.removeAll(keepingCapacity: left.capacity <= 4096)
+        left.empty()
     }
 
     // MARK: In

@@ -1,3 +1,4 @@
+import Encodings
 import Relay
 
 /// The numbers under which the identities of remembered notifications stand in the outbox.
@@ -64,8 +65,8 @@ struct KnownIdentities {
     }
 
     private mutating func endCommit() {
-        entered.removeAll(keepingCapacity: entered.capacity <= 4096)
-        left.removeAll(keepingCapacity: left.capacity <= 4096)
+        entered.empty()
+        left.empty()
     }
 }
 

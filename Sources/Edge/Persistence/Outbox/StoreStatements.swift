@@ -1,4 +1,5 @@
 import Clocks
+import Encodings
 import Relay
 
 /// The statements of the outbox over one connection. The order in which they are let go doesn't matter.
@@ -321,7 +322,7 @@ final class StoreStatements {
             }
         }
         try deleteNotifications(run)
-        delivered.removeAll(keepingCapacity: delivered.capacity <= 4096)
+        delivered.empty()
     }
 
     private func deleteNotifications(_ sequences: ClosedRange<Int64>) throws(StoreError) {

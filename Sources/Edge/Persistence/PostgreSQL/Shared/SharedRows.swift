@@ -1,5 +1,6 @@
 import Clocks
 import Crypto
+import Encodings
 import PostgreSQL
 import Relay
 
@@ -58,8 +59,8 @@ final class SharedRows {
         stored.removeAll()
         late.removeAll()
         identities = []
-        gone.removeAll(keepingCapacity: gone.capacity <= 4096)
-        goneFromBacklog.removeAll(keepingCapacity: goneFromBacklog.capacity <= 4096)
+        gone.empty()
+        goneFromBacklog.empty()
     }
 
     func store(_ request: StoreRequest, at sequence: Int64) throws(StoreError) {
@@ -129,7 +130,7 @@ final class SharedRows {
             }
             try run(insertIdentities)
         }
-        identities.removeAll(keepingCapacity: identities.capacity <= 4096)
+        identities.empty()
     }
 
     private func run(_ statement: PostgreSQLStatement, _ sequences: inout [Int64]) throws(StoreError) {
@@ -142,7 +143,7 @@ final class SharedRows {
             statement.bind(1, array)
             try run(statement)
         }
-        sequences.removeAll(keepingCapacity: sequences.capacity <= 4096)
+        sequences.empty()
     }
 
     private func run(_ statement: PostgreSQLStatement) throws(StoreError) {
