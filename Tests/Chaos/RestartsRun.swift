@@ -301,6 +301,9 @@ final class RestartsRun {
         node = try LabNode(bin + "/onionbelld", configuration: place.configuration)
         watch()
         _ = try await RestartsRun.address(of: node)
+        // A client's tor that was being introduced as the service went waits for minutes, and so does all that comes to it
+        // for the same service (seen with tor 0.4.9.11). Who comes anew is asked.
+        try await clientsTor.takeNewIdentity()
         ends.append(began...ContinuousClock.now)
     }
 

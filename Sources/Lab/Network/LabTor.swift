@@ -139,6 +139,11 @@ package final class LabTor {
         try await connection.send(ControlCommand("ONION_CLIENT_AUTH_ADD", [serviceID, clientKey]))
     }
 
+    /// Has it forget descriptors and circuits, as a person does by "New identity": streams after that begin anew.
+    package func takeNewIdentity() async throws(ControlError) {
+        try await connection.send(ControlCommand("SIGNAL", ["NEWNYM"]))
+    }
+
     /// Publishes an onion service as long as this tor runs.
     ///
     /// - Returns: Its address.
