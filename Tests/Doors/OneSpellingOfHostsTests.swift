@@ -34,6 +34,29 @@ import Testing
         }
     }
 
+    /// Programs of owners write a type as their library does, and a page of a stranger can send none of these unasked.
+    @Test(arguments: ["application/json", "application/x-www-form-urlencoded"])
+    func theConsoleTakesABodyWhoseTypeHasParameters(type: String) {
+        let rules = ConsoleRules(origins: ["http://node.example"])
+        func isTaken(_ contentType: String?) -> Bool {
+            var request = HTTPRequest(method: "POST", path: "/", body: [1])
+            for (name, value) in [
+                ("host", "node.example"), ("origin", "http://node.example"), (ConsoleRules.field, "1"),
+            ] { request.fields.append(name, value) }
+            if let contentType { request.fields.append("content-type", contentType) }
+            return (type == "application/json" ? rules.origin(ofChange:) : rules.origin(ofForm:))(request)
+                != nil
+        }
+        for end in ["", ";charset=utf-8", "; charset=UTF-8", " ;x=y", ";"] {
+            #expect(isTaken(type + end) && isTaken(type.uppercased() + end), "\(end)")
+        }
+        for other in [
+            nil, "", "text/plain", "text/plain;\(type)", "\(type)x", "x\(type)", "\(type), text/plain",
+        ] {
+            #expect(!isTaken(other), "\(other ?? "none")")
+        }
+    }
+
     @Test func thisMachineIsThisMachineInEachSpelling() {
         for name in ["localhost", "127.0.0.1", "[::1]"] {
             for spell in Self.spellings where !name.hasPrefix("[") || spell("x").lowercased() == "x" {

@@ -48,6 +48,13 @@ package enum OneSpelling {
     /// case).
     package static func foreignPath(_ path: [UInt8]) -> [UInt8] { withoutEscapes(path, inCapitals: false) }
 
+    /// Whether a content type is this one, whatever its parameters and the case of its letters (RFC 9110, section 8.3.1).
+    package static func isType(_ contentType: String, _ type: String) -> Bool {
+        guard !contentType.hasSameBytes(as: type) else { return true }
+        let name = contentType.utf8.prefix { $0 != UInt8(ascii: ";") }
+        return Substring(name).word()?.split(separator: " ") == [Substring(type)]
+    }
+
     /// Whether no percent sign is in a path, and no two slashes stand behind each other, as in nearly all.
     private static func isPlain(_ bytes: Span<UInt8>) -> Bool {
         var before: UInt8 = 0

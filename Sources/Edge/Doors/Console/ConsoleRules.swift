@@ -42,7 +42,7 @@ struct ConsoleRules {
             Self.host(of: origin) == Self.oneSpelling(of: host, for: origin)
         else { return nil }
         guard !request.body.isEmpty else { return origin }
-        return request.fields["content-type"] == "application/json" ? origin : nil
+        return Self.isBody(of: request, "application/json") ? origin : nil
     }
 
     /// Returns the origin of the one form, which enters. A page that tells nobody where it is from, as ours, has no origin
@@ -50,7 +50,7 @@ struct ConsoleRules {
     func origin(ofForm request: HTTPRequest) -> String? {
         guard mayRead(request), let host = request.fields["host"], let origin = request.fields["origin"],
             Self.isOnly(origin, of: "origin", in: request),
-            request.fields["content-type"] == "application/x-www-form-urlencoded",
+            Self.isBody(of: request, "application/x-www-form-urlencoded"),
             let own = origins.first(where: { Self.host(of: $0) == Self.oneSpelling(of: host, for: $0) })
         else { return nil }
         let isOurs = origin == "null" && request.fields["sec-fetch-site"] == "same-origin"
@@ -65,6 +65,10 @@ struct ConsoleRules {
                 ? nil : true
         }
         return found == nil
+    }
+
+    private static func isBody(of request: HTTPRequest, _ type: String) -> Bool {
+        request.fields["content-type"].map { OneSpelling.isType($0, type) } ?? false
     }
 
     /// Whether no other field of this name says anything else.

@@ -49,9 +49,7 @@ enum RelayPostForm {
 
     /// Whether a body is JSON by its type; a client that gives none is believed.
     static func isJSON(_ contentType: String?) -> Bool {
-        guard let contentType, !contentType.hasSameBytes(as: "application/json") else { return true }
-        let type = contentType.utf8.prefix { $0 != UInt8(ascii: ";") }
-        return Substring(type).word()?.split(separator: " ") == ["application/json"]
+        contentType.map { OneSpelling.isType($0, "application/json") } ?? true
     }
 
     private static func flag(_ value: JSON?) -> Bool? {
