@@ -14,7 +14,10 @@ import Testing
         ("state_dirctory: /x\n", "line 1: state_dirctory: unknown key; did you mean state_directory?"),
         ("tor:\n  mode: own\nonoin:\n  peer_port: 1\n", "line 3: onoin: unknown key; did you mean onion?"),
         ("log:\n  file: /x\n", "line 2: log.file: unknown key; known are level, format"),
-        ("management:\n  verbosity: 3\n", "line 2: management.verbosity: unknown key; known are listen"),
+        (
+            "management:\n  verbosity: 3\n",
+            "line 2: management.verbosity: unknown key; known are listen, keep_rings"
+        ),
         (
             "apps:\n  - name: a\n    gateway: apns\n    topik: t\n    topic: t\n",
             "line 4: apps[0].topik: unknown key; did you mean topic?"

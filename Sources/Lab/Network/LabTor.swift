@@ -20,7 +20,7 @@ package final class LabTor {
     private let binary: String
     private var child: ChildProcess!
     private var exit: ChildExit?
-    /// What it said last, the last 40 lines.
+    /// The last 40 lines of its output.
     package private(set) var lastLines: [String] = []
     private var exitWaiters: [UnsafeContinuation<Void, Never>] = []
 
@@ -139,7 +139,7 @@ package final class LabTor {
         try await connection.send(ControlCommand("ONION_CLIENT_AUTH_ADD", [serviceID, clientKey]))
     }
 
-    /// Has it forget descriptors and circuits, as a person does by "New identity": streams after that begin anew.
+    /// Makes tor forget descriptors and circuits, as "New identity" does in a browser. Later streams begin anew.
     package func takeNewIdentity() async throws(ControlError) {
         try await connection.send(ControlCommand("SIGNAL", ["NEWNYM"]))
     }

@@ -50,10 +50,10 @@ extension MailboxDoor: ConfiguredDoor {
         for lane in site.lanes {
             guard let gateway = lane.gateway as? MailboxGateway else { continue }
             door.onEnds = { [unowned dispatcher] in dispatcher.keptEnded($0, in: lane.id) }
-            gateway.use { [unowned dispatcher] notification throws(OutboxError) in
+            gateway.use { [weak dispatcher] notification throws(OutboxError) in
                 let result = try await door.keep(notification)
                 if case .stored(let number) = result, let name = door.directory.name(of: number) {
-                    dispatcher.know(name, of: notification)
+                    dispatcher?.know(name, of: notification)
                 }
                 return result
             }
@@ -73,9 +73,9 @@ extension MailboxDoor: ConfiguredDoor {
             )
         }
         let lane = site.lanes.first { $0.gateway is MailboxGateway }?.id
-        opened.ring = { [unowned dispatcher] name throws(OutboxError) in
+        opened.ring = { [weak dispatcher] name throws(OutboxError) in
             let result = try await door.ring(name, showing: TestSeal.ofNobody)
-            if case .stored? = result, let lane { dispatcher.noteTest(ofMailbox: name, in: lane) }
+            if case .stored? = result, let lane { dispatcher?.noteTest(ofMailbox: name, in: lane) }
             return result
         }
         opened.lookNow = { await watch.lookNow() }

@@ -71,7 +71,7 @@ final class RingsFile {
         return false
     }
 
-    /// A file that can't be read is as good as none.
+    /// Reads the list; `nil`: the file can't be read, which is as good as none.
     @FileThread
     private static func read(_ path: String) -> Rings? {
         guard let lines = try? PrivateFile.read(path, limit: Rings.longest) else { return nil }
