@@ -34,26 +34,47 @@ let apart: [SwiftSetting] = [
 /// name, and small ones are slow: `Client`, before `HTTP1`, is none of these.
 let cold: [SwiftSetting] = [.unsafeFlags(["-Osize"], .when(configuration: .release))]
 
+let log: Target.Dependency = .product(name: "Logging", package: "swift-log")
+let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
+
 func library(
-    _ path: String, pure isPure: Bool = false, cold isCold: Bool = false, _ dependencies: [Target.Dependency]
+    _ path: String, named name: String? = nil, pure isPure: Bool = false, cold isCold: Bool = false,
+    _ dependencies: [Target.Dependency]
 ) -> Target {
     .target(
-        name: module(path), dependencies: dependencies, path: "Sources/\(path)",
+        name: name ?? module(path), dependencies: dependencies, path: "Sources/\(path)",
         exclude: path == "Core/Wire" ? ["onionbell.proto"] : [],
         swiftSettings: (isPure ? pure : checked) + apart + (isCold ? cold : []))
 }
 
-func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+/// A room of `Sources/Features`: it uses the node and what is below it, and no other feature.
+func feature(_ path: String, named name: String? = nil, _ dependencies: [Target.Dependency]) -> Target {
+    library(
+        "Features/\(path)", named: name,
+        dependencies + [
+            "Clocks", "Crypto", "Dispatching", "Doors", "Encodings", "HTTP1", "Node", "Reactor", "Relay",
+        ]
+    )
+}
+
+/// The commands of a feature, beside its endpoint: the node links no parser of arguments.
+func commands(of feature: String, _ dependencies: [Target.Dependency]) -> Target {
+    library(
+        "Features/\(feature)/Commands", named: "\(feature)Commands", cold: true,
+        dependencies + [.init(stringLiteral: feature), "Terminal", arguments])
+}
+
+func tests(_ name: String, in folder: String = "Tests", _ dependencies: [Target.Dependency]) -> Target {
     .testTarget(
-        name: "\(name)Tests", dependencies: dependencies, path: "Tests/\(name)", swiftSettings: checked)
+        name: "\(name)Tests", dependencies: dependencies, path: "\(folder)/\(name)", swiftSettings: checked)
 }
 
 func system(_ name: String, pkgConfig: String, apt package: String) -> Target {
     .systemLibrary(name: name, path: "Sources/C/\(name)", pkgConfig: pkgConfig, providers: [.apt([package])])
 }
 
-let log: Target.Dependency = .product(name: "Logging", package: "swift-log")
-let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
+/// The traits, each the name of a feature's room.
+let features = ["Bitwarden", "Gorush", "PhonePage", "StatusIM", "WebPushIn"]
 
 let package = Package(
     name: "onionbell",
@@ -63,6 +84,8 @@ let package = Package(
         .executable(name: "onionbell-lab", targets: ["OnionbellLab"]),
         .executable(name: "onionbell-chaos", targets: ["Chaos"]),
     ],
+    // What a node can be built without: `swift build --disable-default-traits` makes the smallest one.
+    traits: Set(features.map { .trait(name: $0) } + [.default(enabledTraits: Set(features))]),
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
         .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
@@ -84,11 +107,6 @@ let package = Package(
         library("Core/Wire", pure: true, ["Clocks", "Encodings"]),
         library("Base/Encodings", pure: true, []),
         library("Base/Clocks", pure: true, []),
-        library(
-            "Core/StatusIM", pure: true,
-            [
-                "Encodings", "Wire",
-            ]),
         library(
             "Core/Relay", pure: true,
             [
@@ -138,7 +156,7 @@ let package = Package(
         library(
             "Edge/Doors",
             [
-                "Clocks", "Figures", "Encodings", "Wire", "StatusIM", "Relay", "Dispatching", "Persistence",
+                "Clocks", "Figures", "Encodings", "Wire", "Relay", "Dispatching", "Persistence",
                 "Reactor",
                 "Crypto",
                 "JSONCoding", "HTTP1", "TLS", "Overview", log,
@@ -162,16 +180,49 @@ let package = Package(
                 "QR", "YAML",
                 "Processes", log,
             ]),
+        // What features share, and Bisq's way has no use for.
+        library("Features/PushEndpoints", ["Doors", "Encodings", "Gateways", "Node", "Relay"]),
+        feature("Gorush", ["JSONCoding", "PushEndpoints"]),
+        feature("WebPushIn", ["JSONCoding", "PushEndpoints"]),
+        feature("PhonePage/Endpoint", named: "PhonePage", ["Gateways", "Processes", "Tor"]),
+        commands(of: "PhonePage", ["JSONCoding", "Node", "Processes", "QR"]),
+        commands(of: "Bitwarden", ["Doors", "Encodings", "JSONCoding", "Node", "Processes"]),
+        library("Features/StatusIM/Messages", named: "StatusIM", pure: true, ["Encodings", "Wire"]),
+        feature(
+            "StatusIM/Endpoint", named: "StatusIMEndpoint",
+            ["JSONCoding", "Overview", "Persistence", "PushEndpoints", "StatusIM", "Tor", "Wire", log]),
+        feature(
+            "Bitwarden/Endpoint", named: "Bitwarden", ["JSONCoding", "Persistence", "PushEndpoints", log]),
+        library(
+            "Features/FeatureList", cold: true,
+            [
+                "Node", .target(name: "Bitwarden", condition: .when(traits: ["Bitwarden"])),
+                .target(name: "Gorush", condition: .when(traits: ["Gorush"])),
+                .target(name: "PhonePage", condition: .when(traits: ["PhonePage"])),
+                .target(name: "StatusIMEndpoint", condition: .when(traits: ["StatusIM"])),
+                .target(name: "WebPushIn", condition: .when(traits: ["WebPushIn"])),
+            ]),
         .executableTarget(
-            name: "Onionbelld", dependencies: ["Node", "Processes", "Reactor"],
+            name: "Onionbelld", dependencies: ["FeatureList", "Node", "Processes", "Reactor"],
             path: "Sources/Programs/Onionbelld",
             swiftSettings: checked,
             linkerSettings: small),
+        // What commands share.
+        library(
+            "Programs/Terminal", cold: true,
+            [
+                "Client", "Doors", "Encodings", "FeatureList", "HTTP1", "JSONCoding", "Node", "Processes",
+                arguments,
+            ]),
         .executableTarget(
             name: "Onionbell",
             dependencies: [
                 "Clocks",
-                "Encodings", "Node", "Client", "Pointing", "Wire", "Relay", "Reactor", "Crypto",
+                "Encodings", "FeatureList", "Terminal",
+                .target(name: "BitwardenCommands", condition: .when(traits: ["Bitwarden"])),
+                .target(name: "PhonePage", condition: .when(traits: ["PhonePage"])),
+                .target(name: "PhonePageCommands", condition: .when(traits: ["PhonePage"])), "Node", "Client",
+                "Pointing", "Wire", "Relay", "Reactor", "Crypto",
                 "PostgreSQL", "Persistence",
                 "Gateways", "Tor", "Doors", "HTTP1", "JSONCoding", "Overview", "QR", "Processes", arguments,
                 log,
@@ -237,9 +288,16 @@ let package = Package(
         .target(
             name: "MemoryStore", dependencies: ["Crypto", "CSQLite", "Persistence"],
             path: "Tests/MemoryStore", swiftSettings: checked),
+        // Endpoints with everything behind them, down to simulated gateways.
+        .target(
+            name: "EndpointWorlds",
+            dependencies: [
+                "Crypto", "Dispatching", "Doors", "Gateways", "Gorush", "HTTP1", "Lab", "Persistence",
+                "PushEndpoints", "Reactor", "Relay", "StatusIM", "StatusIMEndpoint", "TLS", "Vectors",
+                "WebPushIn", "Wire", log,
+            ], path: "Tests/EndpointWorlds", swiftSettings: checked),
         tests("Encodings", ["Encodings", "Vectors"]),
         tests("Wire", ["Clocks", "Encodings", "Wire", "Vectors"]),
-        tests("StatusIM", ["StatusIM", "Crypto", "Vectors"]),
         tests("Relay", ["Clocks", "Encodings", "Relay", "Vectors"]),
         tests("Figures", ["Clocks", "Vectors", "Figures"]),
         tests("SmallFoundation", ["SmallFoundation"]),
@@ -283,7 +341,7 @@ let package = Package(
             [
                 "Clocks",
                 "Crypto", "CSQLite", "Encodings", "MemoryStore", "PostgreSQL", "Processes", "Reactor",
-                "Persistence",
+                "Persistence", "Bitwarden", "StatusIMEndpoint",
                 "Relay", "Vectors",
             ]),
         tests(
@@ -307,7 +365,40 @@ let package = Package(
                 "Crypto",
                 "Reactor",
                 "Vectors",
-                "HTTP1", "HTTP2", "JSONCoding", "TLS", "Gateways", "Lab", "LabParts", "Client", "StatusIM",
+                "HTTP1", "HTTP2", "JSONCoding", "TLS", "Gateways", "Lab", "LabParts", "Client",
+                "Bitwarden", "EndpointWorlds", "Gorush", "PushEndpoints", "WebPushIn",
+            ]),
+        tests(
+            "Skeleton", in: "Tests/Features",
+            [
+                "Dispatching", "Doors", "Encodings", "EndpointWorlds", "HTTP1", "JSONCoding", "Lab", "Node",
+                "Reactor", "Relay",
+            ]),
+        tests(
+            "Gorush", in: "Tests/Features",
+            [
+                "Crypto", "Encodings", "EndpointWorlds", "Gorush", "HTTP1", "JSONCoding", "Lab",
+                "PushEndpoints",
+                "Reactor", "Relay", "Vectors",
+            ]),
+        tests(
+            "WebPushIn", in: "Tests/Features",
+            [
+                "Clocks", "Doors", "Encodings", "EndpointWorlds", "HTTP1", "JSONCoding", "Lab", "Reactor",
+                "Relay",
+                "Vectors", "WebPushIn", "Wire",
+            ]),
+        tests(
+            "StatusIM", in: "Tests/Features",
+            [
+                "Crypto", "Doors", "EndpointWorlds", "HTTP1", "Lab", "LabParts", "Persistence", "Reactor",
+                "Relay", "StatusIM", "StatusIMEndpoint", "Vectors", "Wire",
+            ]),
+        tests(
+            "Bitwarden", in: "Tests/Features",
+            [
+                "Bitwarden", "Client", "Crypto", "Doors", "Encodings", "EndpointWorlds", "HTTP1",
+                "JSONCoding", "Lab", "Persistence", "PushEndpoints", "Reactor", "Relay", "Vectors",
             ]),
         tests(
             "Client",
@@ -325,13 +416,17 @@ let package = Package(
         tests(
             "Node",
             [
+                "FeatureList", "Bitwarden", "Gorush", "PhonePage", "PushEndpoints", "StatusIMEndpoint",
+                "WebPushIn",
                 "Node", "Crypto", "Doors", "Encodings", "Gateways", "HTTP1", "Lab", "LabParts", "Persistence",
                 "Reactor", "Tor", "Relay", "Wire", log,
             ]),
         tests(
             "Onionbell",
             [
-                "Onionbell", "onionbell-bench", arguments, "Node", "Gateways", "Tor", "Relay", "Persistence",
+                "FeatureList", "Onionbell", "Terminal", "onionbell-bench", arguments, "Node", "Gateways",
+                "Tor", "Relay",
+                "Persistence",
                 "Processes", "Vectors", "YAML",
             ]),
         tests(

@@ -9,8 +9,8 @@ import Tor
 /// Makes gateways of what is configured, and reads the files of credentials for them.
 package enum GatewayAssembly {
     /// A gateway with the lane it serves.
-    struct Lane {
-        let id: LaneID
+    package struct Lane {
+        package let id: LaneID
         let gateway: any Gateway
     }
 
@@ -166,7 +166,7 @@ package enum GatewayAssembly {
 extension [GatewayAssembly.Lane] {
     /// Whether what a lane's gateway says of device tokens may be the fault of the settings.
     @EventLoop
-    func isInDoubt(_ lane: LaneID) -> Bool {
+    package func isInDoubt(_ lane: LaneID) -> Bool {
         first { $0.id == lane }?.gateway.figures.isInDoubt ?? true
     }
 }
@@ -177,7 +177,10 @@ extension SettingsFault {
     }
 }
 
-func readCredential(
+/// Reads a file of a secret that the settings name.
+///
+/// - Parameter key: The setting.
+package func readCredential(
     _ path: String, key: String, by file: FileReader = CredentialFiles.read
 ) throws(SettingsFault) -> [UInt8] {
     do throws(SystemError) {

@@ -11,10 +11,11 @@ package enum NodeProcess {
 
     /// Runs the node until SIGTERM or SIGINT. What keeps it from running is printed.
     ///
+    /// - Parameter features: Those that the program was built with.
     /// - Returns: The exit status: 0 stopped, 78 configuration, 69 something it needs is missing or taken.
-    package static func run(configuration: String) async -> Int32 {
+    package static func run(configuration: String, features: Features) async -> Int32 {
         _ = ProcessFigures.start
-        let successor = Successor(configuration: configuration, environment: environment)
+        let successor = Successor(configuration: configuration, environment: environment, features: features)
         Handover.shared.receive(successor.environment)
         signal(SIGPIPE, SIG_IGN)
         umask(0o077)
@@ -26,7 +27,8 @@ package enum NodeProcess {
             )
             .run().exitStatus
         }
-        let kept = KeptSettings(for: configuration, environment: successor.environment)
+        let kept = KeptSettings(
+            for: configuration, environment: successor.environment, features: features)
         if word == nil, let kept, kept.hasCrashed {
             return await Attempt(successor, since: nil, text: kept.text, fault: crash, canGoBack: false)
                 .run().exitStatus
@@ -35,7 +37,8 @@ package enum NodeProcess {
         let before = word?.text ?? kept?.text
         let watchdog = word.map { successor.watchStart(after: $0) }
         let end = await Attempt(
-            successor, since: word?.since, text: nil, fault: nil, canGoBack: before != nil, watchdog: watchdog
+            successor, since: word?.since, text: nil, fault: nil, canGoBack: before != nil,
+            watchdog: watchdog
         ).run()
         watchdog?.end()
         kept?.end()
@@ -87,7 +90,7 @@ private struct Attempt {
         let text = read ?? ""
         let settings = try Settings(
             yaml: text, file: configuration, directory: absoluteDirectory(of: configuration),
-            environment: successor.environment)
+            environment: successor.environment, features: successor.features)
         return (settings, text)
     }
 
@@ -178,7 +181,10 @@ private struct Attempt {
                 return try await run(settings, text, host, service, log, lines, output, onStart)
             } catch {
                 // No file of a move is left once the node has started.
-                guard try MovedOut.goBack(in: settings.stateDirectory, because: "\(error)") else {
+                guard
+                    try MovedOut.goBack(
+                        in: settings.stateDirectory, of: successor.features.tables, because: "\(error)")
+                else {
                     throw error
                 }
                 log.error("restore.undone", metadata: ["reason": "\(error)"])

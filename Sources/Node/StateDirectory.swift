@@ -16,7 +16,7 @@ package struct StateDirectory: ~Copyable {
     package var onionKey: String { StateDirectory.onionKey(in: path) }
     var onionAddress: String { path + "/onion-address" }
     package var outbox: String { StateDirectory.outbox(in: path) }
-    var statusPublicKey: String { path + "/status-public-key" }
+    package var statusPublicKey: String { path + "/status-public-key" }
     var torDirectory: String { path + "/tor" }
     /// The file from which the status page knows the time before a restart.
     var history: String { path + "/history" }
@@ -238,7 +238,7 @@ package struct StateDirectory: ~Copyable {
     }
 
     /// Returns the identity of the door for Status' clients, made once in the same way.
-    func statusKey() throws(NodeError) -> Secret { try StateDirectory.statusKey(in: path) }
+    package func statusKey() throws(NodeError) -> Secret { try StateDirectory.statusKey(in: path) }
 
     /// Returns the key, for commands beside the node.
     package static func statusKey(in path: String) throws(NodeError) -> Secret {
@@ -247,7 +247,7 @@ package struct StateDirectory: ~Copyable {
 
     /// Reads the key by which push services know the node; made at the start of a node with an app for
     /// browsers.
-    func vapidKey() throws(NodeError) -> VAPIDKey {
+    package func vapidKey() throws(NodeError) -> VAPIDKey {
         let file = StateDirectory.vapidKey(in: path)
         do {
             return try VAPIDKey(pem: PrivateFile.read(file, limit: 16_384))

@@ -1,4 +1,5 @@
 import Crypto
+import EndpointWorlds
 import Foundation
 import HTTP1
 import Lab

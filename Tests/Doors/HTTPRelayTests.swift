@@ -1,3 +1,4 @@
+import EndpointWorlds
 import HTTP1
 import Lab
 import Reactor

@@ -1,4 +1,5 @@
 import Dispatching
+import EndpointWorlds
 import Foundation
 import HTTP1
 import Lab
@@ -170,9 +171,4 @@ import Vectors
         else { return "" }
         return String(text[start..<end])
     }
-}
-
-extension Dispatcher {
-    /// Notifications that came in by any door and were stored.
-    var stored: Int { doors.reduce(0) { $0 + $1.figures.stored } }
 }

@@ -1,12 +1,16 @@
 import Encodings
 import HTTP1
 import JSONCoding
+import PushEndpoints
 import Relay
 import Testing
 import Vectors
 import Wire
 
+@testable import Bitwarden
 @testable import Doors
+@testable import Gorush
+@testable import WebPushIn
 
 /// A stranger's text costs what its length says, whatever is in it and at whichever door.
 @Suite struct HostileTextTests {
@@ -81,8 +85,8 @@ import Wire
             let body = #"{"\#(text)":1,"encrypted":"\#(text)","deviceToken":"\#(text)"}"#
             _ = RelayPostForm.submission(
                 HTTPRequest(method: "POST", path: "/", body: Array(body.utf8)), .ios, token: nil, app: "")
-            _ = RelayPostForm.isJSON(text)
-            _ = RelayPostForm.isJSON("application/json;\(text)")
+            _ = HTTPRequest.isJSON(text)
+            _ = HTTPRequest.isJSON("application/json;\(text)")
         }
         #expect(ratio < 20)
     }

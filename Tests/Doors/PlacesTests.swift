@@ -1,7 +1,9 @@
 import Clocks
 import Crypto
 import Dispatching
+import EndpointWorlds
 import Foundation
+import Gorush
 import HTTP1
 import Lab
 import Reactor

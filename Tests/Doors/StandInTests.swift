@@ -1,5 +1,6 @@
 import Doors
 import Encodings
+import EndpointWorlds
 import Gateways
 import HTTP1
 import JSONCoding

@@ -13,7 +13,7 @@ func fuzzRelay(_ input: [UInt8]) {
     checkRequest(HTTPRequest(method: "GET", path: "/relay", query: text))
     checkRequest(HTTPRequest(method: "POST", path: "/v1/fcm", body: input))
     checkRequest(HTTPRequest(method: "POST", path: "/v1/apns/device/\(text)", body: sound))
-    _ = RelayPostForm.isJSON(text)
+    _ = HTTPRequest.isJSON(text)
     var request = MobileNotificationRequest()
     (request.platform, request.app, request.uid) = (.ios, text, text)
     checkPeer(request)
@@ -32,7 +32,7 @@ private func checkRequest(_ request: HTTPRequest) {
         else { return }
         submission = read
     case .post(let gateway, let token):
-        _ = RelayPostForm.isJSON(request.fields["content-type"])
+        _ = HTTPRequest.isJSON(request.fields["content-type"])
         switch RelayPostForm.submission(request, gateway, token: token, app: "") {
         case .success(let read): submission = read
         case .failure(let refusal): return checkAnswer(refusal.response)

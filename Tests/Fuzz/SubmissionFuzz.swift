@@ -5,15 +5,20 @@ import Glibc
 import Logging
 import Synchronization
 
+@testable import Bitwarden
 @testable import Crypto
 @testable import Dispatching
 @testable import Doors
 @testable import Encodings
+@testable import Gorush
 @testable import HTTP1
 @testable import Outbound
 @testable import Persistence
+@testable import PushEndpoints
 @testable import Reactor
 @testable import Relay
+@testable import StatusIMEndpoint
+@testable import WebPushIn
 @testable import Wire
 
 /// An input's first byte names the endpoint: `P` the peers', `H` all that speak HTTP, `S` Status' stream.
@@ -69,7 +74,7 @@ private final class World {
     private let peers: PeerDoor
     private let http: HTTPServer
     private let mailbox: MailboxDoor
-    private let status: StatusIMStreamDoor
+    private let status: MessageDoor
     private let bearer: [UInt8]
 
     nonisolated private static let installation = "93b60203-2c75-4ec9-b575-6651c7dad956"
@@ -165,9 +170,12 @@ private final class World {
         _ = try http.open(on: .unix(path: directory + "/H"))
         peers = PeerDoor(settings: PeerDoorSettings(), dispatcher: dispatcher, replies: replies)
         _ = try peers.open(on: .unix(path: directory + "/P"))
-        var stream = StatusIMStreamSettings()
+        var stream = MessageDoorSettings()
         (stream.rate, stream.totalRate) = (1000, 1000)
-        status = StatusIMStreamDoor(settings: stream, server: server)
+        status = MessageDoor(settings: stream) { message, sender, answer in
+            server.take(message, from: sender, answer: answer)
+        } onRefusal: {
+        }
         _ = try status.open(on: .unix(path: directory + "/S"))
     }
 

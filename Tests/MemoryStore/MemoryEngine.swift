@@ -22,7 +22,7 @@ package final class MemoryEngine: Engine {
         try MemoryConnection(name)
     }
 
-    package func beginCopy() throws(StoreError) -> any EngineConnection {
+    package func beginCopy(of tables: [StoreTable]) throws(StoreError) -> any EngineConnection {
         let connection = try MemoryConnection(name)
         guard try connection.isEmpty() else {
             throw StoreError(refused: "there is a store in memory")

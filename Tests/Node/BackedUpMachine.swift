@@ -1,9 +1,11 @@
+import FeatureList
 import Foundation
 import Persistence
 import Reactor
 import Relay
 import Tor
 
+@testable import Bitwarden
 @testable import Node
 
 /// The files of a node that does not run: settings with credentials beside them, state directory and store.
@@ -20,7 +22,7 @@ final class BackedUpMachine {
             atPath: directory + "/credentials", withIntermediateDirectories: true)
         try Self.text(directory).write(
             toFile: directory + "/onionbell.yaml", atomically: true, encoding: .utf8)
-        running = try Settings(file: directory + "/onionbell.yaml", environment: [:])
+        running = try Settings(file: directory + "/onionbell.yaml", environment: [:], features: .built)
         try PrivateFile.write("key one", to: directory + "/credentials/one.p8", replacing: false)
         try PrivateFile.makeDirectory(state)
         _ = try OnionKeyFile(path: StateDirectory.onionKey(in: state)).loadOrCreate()
@@ -57,7 +59,8 @@ final class BackedUpMachine {
     }
 
     func store() throws -> RegistrationFile {
-        try RegistrationFile(path: StateDirectory.outbox(in: state), isReadOnly: false)
+        try RegistrationFile(
+            path: StateDirectory.outbox(in: state), of: Features.built.tables, isReadOnly: false)
     }
 
     func edit(_ old: String, _ new: String) throws {
@@ -84,7 +87,8 @@ final class BackedUpMachine {
 
     /// The backup as it comes out of its file.
     func backup() throws -> NodeBackup {
-        try NodeBackup(text: NodeBackup.read(running, from: configuration, at: 5000).text)
+        try NodeBackup(
+            text: NodeBackup.read(running, from: configuration, at: 5000).text, of: Features.built.tables)
     }
 
     /// Takes a backup in, and starts.

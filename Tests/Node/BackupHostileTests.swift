@@ -1,5 +1,6 @@
 import Crypto
 import Encodings
+import FeatureList
 import Foundation
 import Persistence
 import Reactor
@@ -53,7 +54,7 @@ import Tor
         }
         guard isNamed, name == "credentials/other.p8" else {
             // A path with a way up does not even come out of its file.
-            guard let read = try? NodeBackup(text: backup.text) else { return }
+            guard let read = try? NodeBackup(text: backup.text, of: Features.built.tables) else { return }
             #expect(throws: CallRefusal.self) { try makePlan(read, at: machine) }
             return
         }
@@ -101,7 +102,9 @@ import Tor
         let machine = try await BackedUpMachine()
         var backup = try machine.backup()
         backup.keys[ByteText(name)] = Secret(Array(text.utf8))
-        #expect(throws: NodeBackup.Fault.self) { try NodeBackup(text: backup.text) }
+        #expect(throws: NodeBackup.Fault.self) {
+            try NodeBackup(text: backup.text, of: Features.built.tables)
+        }
     }
 
     @Test(arguments: [
@@ -111,7 +114,9 @@ import Tor
         let machine = try await BackedUpMachine()
         var backup = try machine.backup()
         backup.peers = [ByteText("zoe.auth"): Array(text.utf8)]
-        #expect(throws: NodeBackup.Fault.self) { try NodeBackup(text: backup.text) }
+        #expect(throws: NodeBackup.Fault.self) {
+            try NodeBackup(text: backup.text, of: Features.built.tables)
+        }
     }
 
     @Test func aCredentialThatNoGatewayCanReadIsAFaultOfThePlan() async throws {
@@ -141,12 +146,14 @@ import Tor
     }
 
     @Test func theConsoleNamesNoProgram() throws {
-        let present = try Settings(yaml: "tor: {torrc: /etc/torrc}", file: "x")
+        let present = try Settings(yaml: "tor: {torrc: /etc/torrc}", file: "x", features: .built)
         for text in ["tor: {binary: sh, torrc: /etc/torrc}", "tor: {torrc: /tmp/torrc}", "tor: {}"] {
-            let wanted = try Settings(yaml: text, file: "x")
+            let wanted = try Settings(yaml: text, file: "x", features: .built)
             #expect(wanted.programFaults(beside: [present]).count == 1, "\(text)")
         }
-        #expect(present.programFaults(beside: [try Settings(yaml: "", file: "x"), present]) == [])
+        #expect(
+            present.programFaults(beside: [try Settings(yaml: "", file: "x", features: .built), present])
+                == [])
     }
 
     // MARK: Back
@@ -160,10 +167,10 @@ import Tor
         let other = try await tests.target(target, for: machine)
         let before = try other.content()
         try other.open(try machine.backup())
-        #expect(try MovedOut.goBack(in: other.state, because: "no port"))
+        #expect(try MovedOut.goBack(in: other.state, of: Features.built.tables, because: "no port"))
         #expect(try other.content() == before)
         #expect(await UndoneMove.read(in: other.state)?.reason == "no port")
-        #expect(try !MovedOut.goBack(in: other.state, because: "no port"))
+        #expect(try !MovedOut.goBack(in: other.state, of: Features.built.tables, because: "no port"))
         // Once more it comes in whole.
         try other.open(try machine.backup())
         #expect(try machine.content().subtracting(other.content()) == [])
@@ -175,7 +182,7 @@ import Tor
         let other = try await BackedUpMachine()
         try other.open(try machine.backup())
         MovedOut.forget(in: other.state)
-        #expect(try !MovedOut.goBack(in: other.state, because: "no port"))
+        #expect(try !MovedOut.goBack(in: other.state, of: Features.built.tables, because: "no port"))
         #expect(try machine.content().subtracting(other.content()) == [])
     }
 }

@@ -5,6 +5,7 @@ import Relay
 import Testing
 import Tor
 
+@testable import Bitwarden
 @testable import Node
 
 /// A backup is made after each kind of change, and opened elsewhere.

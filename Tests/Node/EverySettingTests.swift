@@ -1,3 +1,4 @@
+import FeatureList
 import Foundation
 import Testing
 
@@ -60,7 +61,7 @@ import Testing
 
     @Test func theEnvironmentWinsOverTheFileForEverySingleValueAndEachHasAPlaceOfItsOwn() throws {
         var contents: Set<String> = []
-        let all = Setting.all.filter { $0.variable != nil }
+        let all = Setting.all(with: .built).filter { $0.variable != nil }
         for setting in all {
             let (first, second) = Self.values(of: setting)
             let environment = [try #require(setting.variable): second]
@@ -78,7 +79,7 @@ import Testing
     }
 
     @Test func theEndsOfARangeAreTakenAndWhatLiesBeyondIsNot() {
-        for setting in Setting.all {
+        for setting in Setting.all(with: .built) {
             guard case .whole(let range, _) = setting.kind else { continue }
             // Others than these come of what a value means for the next one.
             func refusals(_ value: String) -> [String] {
@@ -100,17 +101,18 @@ import Testing
     }
 
     @Test func theSampleHasTheUsualValueOfEach() throws {
-        let reader = SettingsReader(environment: [:], directory: ".")
+        let reader = SettingsReader(environment: [:], directory: ".", features: .built)
         _ = Settings(SettingsReader.Section(reader, node: try SettingsText.parse(sample)))
         // Of these it has examples.
-        for setting in Setting.all where setting.variable != nil && !setting.key.hasPrefix("defaults.") {
+        for setting in Setting.all(with: .built)
+        where setting.variable != nil && !setting.key.hasPrefix("defaults.") {
             #expect(reader.texts[setting.key] == setting.usual, "\(setting.key)")
         }
     }
 
     /// By what the sample says above it, and by a label and a sentence in each language.
     @Test func everyFieldOfTheConsoleIsExplained() throws {
-        let fields = Setting.all.filter { $0.traits.contains(.inConsole) }
+        let fields = Setting.all(with: .built).filter { $0.traits.contains(.inConsole) }
         #expect(fields.count > 10)
         let languages = URL(filePath: SettingsSampleTests.file)
             .appending(path: "../../Sources/Console/languages").standardized
@@ -127,7 +129,7 @@ import Testing
                 }
             }
         }
-        let heartbeat = Setting.all.first { $0.key == "tor.heartbeat" }
+        let heartbeat = Setting.all(with: .built).first { $0.key == "tor.heartbeat" }
         #expect(
             heartbeat?.help(in: sample).hasPrefix("Seconds between two questions to tor, 1 to 300.") == true)
     }

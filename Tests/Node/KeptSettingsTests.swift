@@ -1,3 +1,4 @@
+import FeatureList
 import Foundation
 import Glibc
 import Reactor
@@ -33,7 +34,9 @@ import Testing
             #expect(fault == nil)
         }
 
-        func found() -> KeptSettings? { KeptSettings(for: configuration, environment: [:]) }
+        func found() -> KeptSettings? {
+            KeptSettings(for: configuration, environment: [:], features: .built)
+        }
     }
 
     @Test func aStartGoesBackFromWhatTheConsoleWrote() async throws {

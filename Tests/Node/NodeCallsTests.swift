@@ -1,3 +1,4 @@
+import FeatureList
 import Foundation
 import JSONCoding
 import Reactor
@@ -10,7 +11,7 @@ import Testing
     private static let sources = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "../../Sources").standardized
 
-    private let calls = NodeCalls.login + NodeCalls.all.map(\.text)
+    private let calls = NodeCalls.login + NodeCalls.all(with: .built).map(\.text)
 
     @Test func eachCallHasANameAndALineOfItsOwn() {
         #expect(calls.count > 60)

@@ -1,11 +1,13 @@
+import Bitwarden
 import Doors
+import PushEndpoints
 import Testing
 
 @testable import Node
 
 @Suite struct SettingsBitwardenTests {
     @Test func itIsOffUntilAPlaceIsNamedAndNeedsAnAppThen() throws {
-        #expect(try !settings("").bitwarden.place.isOn)
+        #expect(try !settings("").feature(BitwardenFeature.self)!.place.isOn)
         let read = try settings(
             """
             apps:
@@ -14,7 +16,7 @@ import Testing
             doors:
               bitwarden: {listen: ["127.0.0.1:8081"], apps: [two, one]}
             """
-        ).bitwarden
+        ).feature(BitwardenFeature.self)!
         #expect(read.place.isOn)
         #expect(read.door.apps.ios == [PushApps.Apple(name: "one", topic: "im.one")])
         #expect(read.door.apps.android == "two")

@@ -1,5 +1,6 @@
 import Reactor
 import Testing
+import WebPushIn
 
 @testable import Node
 
@@ -39,14 +40,14 @@ import Testing
                 push_ios: a
                 requests: 7
             """
-        ).doors
+        ).feature(WebPushFeature.self)!
         #expect(
-            read.webPush.place.listen.map(\.description) == [
+            read.place.listen.map(\.description) == [
                 "onion:80", "127.0.0.1:8080", "https://0.0.0.0:443",
             ])
-        #expect(read.webPush.place.limits.requests == 7)
-        #expect(read.webPush.settings.relay.ios == "a" && read.webPush.settings.relay.android == "b")
-        #expect(try !settings("").doors.webPush.place.isOn)
+        #expect(read.place.limits.requests == 7)
+        #expect(read.settings.relay.ios == "a" && read.settings.relay.android == "b")
+        #expect(try !settings("").feature(WebPushFeature.self)!.place.isOn)
     }
 
     @Test(arguments: [

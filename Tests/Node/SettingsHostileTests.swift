@@ -1,3 +1,4 @@
+import FeatureList
 import Foundation
 import Testing
 
@@ -12,7 +13,7 @@ import Testing
         try Data(bytes).write(to: file)
         defer { try? FileManager.default.removeItem(at: file) }
         do throws(SettingsError) {
-            _ = try Settings(file: file.path, environment: [:])
+            _ = try Settings(file: file.path, environment: [:], features: .built)
             return []
         } catch {
             return error.faults.map(\.description)
@@ -20,9 +21,11 @@ import Testing
     }
 
     @Test func aFileThatIsNotThereIsAFault() {
-        #expect(throws: SettingsError.self) { try Settings(file: "/nonexistent/x.yaml", environment: [:]) }
+        #expect(throws: SettingsError.self) {
+            try Settings(file: "/nonexistent/x.yaml", environment: [:], features: .built)
+        }
         do {
-            _ = try Settings(file: "/nonexistent/x.yaml", environment: [:])
+            _ = try Settings(file: "/nonexistent/x.yaml", environment: [:], features: .built)
         } catch {
             #expect(
                 error.description
@@ -33,7 +36,7 @@ import Testing
 
     @Test func aDirectoryIsNoFile() {
         do {
-            _ = try Settings(file: "/tmp", environment: [:])
+            _ = try Settings(file: "/tmp", environment: [:], features: .built)
             Issue.record("it was read")
         } catch {
             #expect(error.description == "/tmp: one error\n  can't be read: Is a directory")

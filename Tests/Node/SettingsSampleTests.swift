@@ -1,3 +1,4 @@
+import FeatureList
 import Foundation
 import Gateways
 import Testing
@@ -25,15 +26,15 @@ import Testing
     }
 
     @Test func itIsTakenAsItIs() throws {
-        let settings = try Settings(file: Self.file, environment: [:])
+        let settings = try Settings(file: Self.file, environment: [:], features: .built)
         #expect(settings.apps.map(\.name) == ["bisq-remote-ios", "bisq-remote-android"])
         #expect(settings.defaultIOS == "bisq-remote-ios")
         #expect(settings.defaultAndroid == "bisq-remote-android")
     }
 
     @Test func itsValuesAreTheDefaults() throws {
-        var settings = try Settings(file: Self.file, environment: [:])
-        var defaults = Settings()
+        var defaults = try Settings(yaml: "", file: Self.file, features: .built)
+        var settings = try Settings(file: Self.file, environment: [:], features: .built)
         let apns = try #require(settings.apps[0].settings as? APNsApp)
         let fcm = try #require(settings.apps[1].settings as? FCMApp)
         var defaultAPNs = APNsApp()
@@ -49,7 +50,7 @@ import Testing
     }
 
     @Test func itNamesEveryKeyThereIsAndNoOther() throws {
-        let reader = SettingsReader(environment: [:], directory: ".")
+        let reader = SettingsReader(environment: [:], directory: ".", features: .built)
         _ = Settings(SettingsReader.Section(reader, node: try SettingsText.parse(uncommented())))
         func keys(_ all: some Sequence<String>) -> Set<String> {
             Set(all.map { $0.replacing(/\[\d+\]/, with: "[]") })

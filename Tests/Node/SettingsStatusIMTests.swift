@@ -1,4 +1,6 @@
 import Doors
+import Gorush
+import StatusIMEndpoint
 import Testing
 
 @testable import Node
@@ -19,9 +21,14 @@ import Testing
 
     @Test func bothAreOffUntilAPlaceIsNamed() throws {
         let read = try settings(Self.apps)
-        #expect(!read.gorush.place.isOn && !read.statusIM.isServer)
-        #expect(try settings(doors("status: {stream: [onion:9998], apps: [one]}")).statusIM.isServer)
-        #expect(try settings(doors("status: {listen: [onion:80], apps: [one]}")).statusIM.isServer)
+        #expect(
+            !read.feature(GorushFeature.self)!.place.isOn && !read.feature(StatusIMFeature.self)!.isServer)
+        #expect(
+            try settings(doors("status: {stream: [onion:9998], apps: [one]}")).feature(StatusIMFeature.self)!
+                .isServer)
+        #expect(
+            try settings(doors("status: {listen: [onion:80], apps: [one]}")).feature(StatusIMFeature.self)!
+                .isServer)
     }
 
     @Test func whatIsOpenIsSaidAndOnThisMachineIsForPrograms() throws {
@@ -29,20 +36,22 @@ import Testing
             try settings(doors("gorush: {apps: [one], \(gorush)}"))
         }
         let local = try read("listen: [\"127.0.0.1:1\"]")
-        #expect(local.gorush.door.isLocal)
+        #expect(local.feature(GorushFeature.self)!.door.isLocal)
         #expect(
-            local.openEndpoints == [
+            local.features.flatMap(\.openPlaces).map(\.sentence) == [
                 "doors.gorush at 127.0.0.1:1 has no secret: every program on this machine can push through it"
             ])
-        #expect(try !read("listen: [\"unix:/a\"]").gorush.door.isLocal)
+        #expect(try !read("listen: [\"unix:/a\"]").feature(GorushFeature.self)!.door.isLocal)
         let open = try read("listen: [onion:8088], open: true")
-        #expect(!open.gorush.door.isLocal)
+        #expect(!open.feature(GorushFeature.self)!.door.isLocal)
         #expect(
-            open.openEndpoints == [
+            open.features.flatMap(\.openPlaces).map(\.sentence) == [
                 "doors.gorush at onion:8088 has no secret: everybody can push through it"
             ])
         let secret = try read("listen: [onion:8088, \"127.0.0.1:1\"], secret_file: secret")
-        #expect(!secret.gorush.door.isLocal && secret.openEndpoints.isEmpty)
+        #expect(
+            !secret.feature(GorushFeature.self)!.door.isLocal
+                && secret.features.flatMap(\.openPlaces).map(\.sentence).isEmpty)
         // A secret that others can read is a fault of `doctor`'s.
         #expect(secret.credentialFiles.contains { $0.hasSuffix("/secret") })
     }
@@ -81,7 +90,9 @@ import Testing
                   body_bytes: 4096
                 """)
         )
-        let (gorush, statusIM) = (read.gorush, read.statusIM)
+        let (gorush, statusIM) = (
+            read.feature(GorushFeature.self)!, read.feature(StatusIMFeature.self)!
+        )
         #expect(gorush.place.listen == [.onion(port: 8088), .plain(.host("127.0.0.1", port: 8088))])
         #expect(gorush.door.apps.ios.map(\.topic) == ["im.two", "im.one"])
         #expect(gorush.door.apps.android == "three")

@@ -1,4 +1,5 @@
 import Overview
+import PhonePage
 import Reactor
 import Testing
 
@@ -64,7 +65,9 @@ import Testing
         let text = try on(.phonePage, "", at: "https://phone.example.org")
         #expect(WaySwitch.browsers.isOn(in: try settings(text)))
         let after = try settings(try WaySwitch.browsers.off(text, settings(text)))
-        #expect(after.apps.isEmpty && !after.doors.phonePage.place.isOn && after.doors.phonePage.url.isEmpty)
+        #expect(
+            after.apps.isEmpty && after.feature(PhonePageFeature.self)!.listen.isEmpty
+                && after.feature(PhonePageFeature.self)!.url.isEmpty)
     }
 
     @Test func anAppHasANameThatNoOtherHas() throws {

@@ -57,12 +57,12 @@ import Testing
         #expect(silent == [])
     }
 
-    @Test func aDoorIsAFolderAndTheFilesOfTheTable() throws {
-        let touched = try Self.table(behind: "**A new door**", name: "WebPush")
-        #expect(touched.count == 5)
-        let naming = Self.files(below: "Sources/Node").filter {
-            Self.text($0).contains(
-                /WebPush(Door|Settings)[^A-Za-z]|doors\.webPush[^A-Za-z]|[^A-Za-z]readWebPush\(/)
+    @Test func aFeatureIsAFolderAndTheFilesOfTheTable() throws {
+        let touched = try Self.table(behind: "**A new feature**", name: "WebPush")
+        #expect(touched.count == 3)
+        let naming = Self.files(below: "Sources").filter {
+            !$0.hasPrefix("Sources/Features/WebPushIn/")
+                && Self.text($0).contains(/WebPush(Feature|Door|Settings)[^A-Za-z]|import WebPushIn/)
         }
         #expect(Set(naming) == Set(touched.filter { $0.hasPrefix("Sources/") }))
         let silent = touched.filter { !Self.text($0).contains(/[wW]eb_?[pP]ush/) }
@@ -103,7 +103,7 @@ import Testing
     /// What is to be copied has the parts that the steps name, each in a file of its own.
     @Test(arguments: [
         ("Gateways", ["App", "Service", "Request", "Answer", "Gateway", "GatewayTests"]),
-        ("Doors", ["Door", "DoorSettings", "Message", "Receipt", "DoorTests"]),
+        ("Features", ["Feature", "Door", "DoorSettings", "Message", "Receipt", "DoorTests"]),
     ])
     func aSkeletonIsWhole(module: String, parts: [String]) {
         let folder = "Tests/\(module)/Skeleton"

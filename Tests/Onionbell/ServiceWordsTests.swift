@@ -9,7 +9,7 @@ import Testing
         .appending(path: "../../Sources").standardized
     private static let gateways = "Edge/Gateways/"
     /// Who speaks a service's words to others: the simulators, and the door for senders who know Apple's from gorush.
-    private static let speakers = ["Lab/", "Edge/Doors/Gorush/GorushApplePush.swift"]
+    private static let speakers = ["Lab/", "Features/Gorush/GorushApplePush.swift"]
 
     private static func files() throws -> [(path: String, text: String)] {
         let found = FileManager.default.enumerator(atPath: sources.path())

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import Onionbell
+@testable import Terminal
 
 /// Root runs what settings name as whoever could have written it there.
 @Suite(.enabled(if: geteuid() == 0, "only root gives files to others"))

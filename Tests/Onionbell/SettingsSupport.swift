@@ -1,8 +1,12 @@
+import FeatureList
+
 @testable import Node
 
 /// Reads a configuration as it stands in a test.
 func settings(_ yaml: String, environment: [String: String] = [:]) throws(SettingsError) -> Settings {
-    try Settings(yaml: yaml, file: "test.yaml", directory: "/etc/onionbell", environment: environment)
+    try Settings(
+        yaml: yaml, file: "test.yaml", directory: "/etc/onionbell", environment: environment,
+        features: .built)
 }
 
 /// What is wrong with a configuration; nothing if it is taken.

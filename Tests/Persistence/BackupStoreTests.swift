@@ -2,6 +2,7 @@ import Encodings
 import Relay
 import Testing
 
+@testable import Bitwarden
 @testable import Persistence
 
 /// The rows of a backup come into a store that has others: names decide, and what is not taken is said.

@@ -1,7 +1,9 @@
+import Bitwarden
 import Crypto
 import Foundation
 import MemoryStore
 import PostgreSQL
+import StatusIMEndpoint
 import Testing
 import Vectors
 
@@ -20,6 +22,11 @@ enum TestedEngine: CaseIterable, CustomTestStringConvertible {
     }
 }
 
+extension DoorKinds {
+    /// The kinds of a node with all features.
+    static let tested = DoorKinds(of: BitwardenFeature.tables + StatusIMFeature.tables)
+}
+
 extension OutboxStore {
     init(_ engine: some Engine) async throws(StoreError) { try await self.init(StorePlace(engine)) }
 }
@@ -34,19 +41,19 @@ final class Directory {
     init() throws {
         path = FileManager.default.temporaryDirectory.path + "/onionbell-storage-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-        place = .file(path + "/outbox.sqlite")
+        place = .file(path + "/outbox.sqlite", .tested)
     }
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
 
     /// From now on the store lies there.
     func use(_ engine: TestedEngine) throws {
-        if engine == .memory { place = StorePlace(try MemoryEngine()) }
+        if engine == .memory { place = StorePlace(try MemoryEngine(), .tested) }
         guard engine == .database else { return }
         let server = try PostgreSQLServer.shared.get()
         let name = try server.makeDatabase()
         database = name
-        place = .database(Directory.place(at: server.url(name)))
+        place = .database(Directory.place(at: server.url(name)), .tested)
     }
 
     /// - Parameters:

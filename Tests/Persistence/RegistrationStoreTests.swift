@@ -1,6 +1,7 @@
 import Relay
 import Testing
 
+@testable import Bitwarden
 @testable import Persistence
 
 /// Tables of a door that the tests make up.

@@ -2,6 +2,7 @@ import Relay
 import Testing
 
 @testable import Persistence
+@testable import StatusIMEndpoint
 
 @Suite(.serialized) struct StatusIMRegistrationsTests {
     let directory: Directory

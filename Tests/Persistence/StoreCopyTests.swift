@@ -2,12 +2,14 @@ import Foundation
 import Relay
 import Testing
 
+@testable import Bitwarden
 @testable import Persistence
+@testable import StatusIMEndpoint
 
 /// A store is copied from a file into a database and back: nothing is lost, and nobody uses half of it.
 @Suite(.serialized) struct StoreCopyTests {
     let directory: Directory
-    private var file: StorePlace { .file(directory.outbox) }
+    private var file: StorePlace { .file(directory.outbox, .tested) }
 
     init() throws {
         directory = try Directory()
@@ -110,14 +112,17 @@ import Testing
     private func content(_ place: StorePlace) throws -> [String: [[String]]] {
         let connection = try Connection(place, for: .owning)
         var content: [String: [[String]]] = [:]
-        let mailboxes = try StoreCopy.addresses(of: connection)
-        for table in StoreTable.copied {
+        let doors = try DoorKinds.tested.all.flatMap { kind in
+            try kind.tables.map { ($0, try kind.owners(of: $0, in: connection)) }
+        }
+        for (table, owners) in Schema.tables.map({ ($0, Schema.owners(of: $0)) }) + doors where table.isCopied
+        {
             let rows = try Statement("SELECT \(table.names) FROM \(table.name)", on: connection)
             var found: [[String]] = []
             while try rows.step() {
                 found.append(
                     try table.copiedColumns.enumerated().map { index, column in
-                        "\(try column.value(Int32(index), of: rows, table.owner(of: column, in: rows, mailboxes: mailboxes)))"
+                        "\(try column.value(Int32(index), of: rows, owners(column, rows)))"
                     })
             }
             content[table.name] = found.sorted { $0.joined() < $1.joined() }
@@ -147,7 +152,7 @@ import Testing
         if engine == .database {
             #expect(try directory.psql("SELECT sequence FROM onionbell.mailbox_gone") == "77")
         }
-        let back = StorePlace.file(directory.path + "/back.sqlite")
+        let back = StorePlace.file(directory.path + "/back.sqlite", .tested)
         try StoreCopy(from: directory.place, to: back).run { _, _ in }
         #expect(try content(back) == before)
         for place in [directory.place, back] {
@@ -230,7 +235,7 @@ import Testing
         let before = try content(directory.place)
         let back = directory.path + "/back.sqlite"
         do {
-            let copy = try StoreCopy(from: directory.place, to: .file(back))
+            let copy = try StoreCopy(from: directory.place, to: .file(back, .tested))
             let reader = try Connection(.file(back + ".copy"), for: .reading)
             var isReading = false
             #expect(throws: StoreError.self) {
@@ -243,7 +248,7 @@ import Testing
             }
             #expect(!FileManager.default.fileExists(atPath: back))
         }
-        try StoreCopy(from: directory.place, to: .file(back)).run { _, _ in }
-        #expect(try content(.file(back)) == before)
+        try StoreCopy(from: directory.place, to: .file(back, .tested)).run { _, _ in }
+        #expect(try content(.file(back, .tested)) == before)
     }
 }

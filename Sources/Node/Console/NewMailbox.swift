@@ -100,8 +100,9 @@ struct NewMailbox: Sendable {
 
     /// Returns the address of the first place at which phones find mailboxes.
     private static func origin(_ settings: Settings) throws(CallRefusal) -> String? {
-        guard settings.doors.mailbox.url.isEmpty else { return settings.doors.mailbox.url }
-        for place in settings.doors.mailbox.listen {
+        guard let mailbox = settings.feature(MailboxFeature.self) else { return nil }
+        guard mailbox.url.isEmpty else { return mailbox.url }
+        for place in mailbox.listen {
             switch place {
             case .onion(let port):
                 guard let host = try PointedNode.node(of: settings)?.address else { continue }

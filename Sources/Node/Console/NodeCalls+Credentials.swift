@@ -135,9 +135,9 @@ private struct CredentialPlan: Sendable {
     ) throws(CallRefusal) {
         let before: Settings
         do throws(SettingsEdit.Refusal) {
-            before = try NodeCalls.settings(of: present, file)
+            before = try NodeCalls.settings(of: present, file, running.built)
             text = try way.on(present, before, by: credential)
-            settings = try NodeCalls.settings(of: text, file)
+            settings = try NodeCalls.settings(of: text, file, running.built)
         } catch {
             throw NodeCalls.uneditable("this way")
         }

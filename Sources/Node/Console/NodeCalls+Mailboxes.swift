@@ -138,7 +138,8 @@ extension NodeFiles {
     /// would tell senders that the address is no device's, and they would give it up.
     private func refuseEarly() throws(CallRefusal) {
         guard !settings.servesMailboxes, let file = running?.settingsFile,
-            (try? Settings(file: file, environment: environment))?.servesMailboxes == true
+            (try? Settings(file: file, environment: environment, features: settings.built))?.servesMailboxes
+                == true
         else { return }
         throw CallRefusal(
             .early, "restart_first",

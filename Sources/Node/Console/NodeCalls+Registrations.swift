@@ -85,10 +85,10 @@ extension RegistrationFile {
     ///
     /// - Throws: There is no such kind.
     fileprivate borrowing func view(_ kind: String) throws -> RegistrationView? {
-        guard RegistrationFile.kinds.contains(where: { kind.hasSameBytes(as: $0) }) else {
+        guard kinds.registrations.contains(where: { kind.hasSameBytes(as: $0) }) else {
             throw CallRefusal(
                 .absent, "unknown_kind",
-                "unknown kind of registration; known are: \(RegistrationFile.kinds.joined(separator: ", "))")
+                "unknown kind of registration; known are: \(kinds.registrations.joined(separator: ", "))")
         }
         return views.first { $0.kind == kind }
     }

@@ -83,7 +83,8 @@ extension NodeCalls {
         let (text, sample, isOpen) = try await keep { () throws(CallRefusal) in
             (try NodeCalls.text(of: file), SettingsText.sample ?? "", SettingsStore.isOpen(file))
         }
-        let fields = Setting.all.filter { $0.traits.contains(.inConsole) }.map { field -> JSON in
+        let fields = Setting.all(with: node.settings.built).filter { $0.traits.contains(.inConsole) }.map {
+            field -> JSON in
             [
                 "key": .string(field.key), "usual": .string(field.usual),
                 "value": SettingsEdit.value(field.key, in: text).map { .string($0) } ?? .null,
@@ -123,13 +124,14 @@ extension NodeCalls {
     // MARK: Checking
 
     private func checkSettings(_ asked: LongBody) async throws(CallRefusal) -> HTTPResponse {
-        let file = node.host.settingsFile
+        let (file, features) = (node.host.settingsFile, node.settings.built)
         let (present, text) = try await keep { () throws(CallRefusal) in
             let body = try asked.read()
             let present = try NodeCalls.text(of: file)
             var text = body.optionalText("text") ?? present
+            let all = Setting.all(with: features)
             for (key, value) in body.texts(of: "changes") {
-                let isList = Setting.all.contains { $0.kind == .list && $0.key.hasSameBytes(as: key) }
+                let isList = all.contains { $0.kind == .list && $0.key.hasSameBytes(as: key) }
                 do throws(SettingsEdit.Refusal) {
                     text = try SettingsEdit.set(key, to: value, mayBeList: isList, in: text)
                 } catch {
@@ -176,11 +178,13 @@ extension NodeCalls {
     }
 
     private func check(_ text: String, _ file: String) async throws(CallRefusal) -> Checked {
+        let features = node.settings.built
         let result = try await keep { () throws(CallRefusal) in
             Result { () throws(SettingsError) in
                 let settings = try Settings(
-                    yaml: text, file: file, directory: absoluteDirectory(of: file), environment: environment)
-                let present = try? Settings(file: file, environment: environment)
+                    yaml: text, file: file, directory: absoluteDirectory(of: file), environment: environment,
+                    features: features)
+                let present = try? Settings(file: file, environment: environment, features: features)
                 return (settings, SettingsCheck.Disk(of: settings), present)
             }
         }

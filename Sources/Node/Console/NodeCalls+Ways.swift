@@ -63,16 +63,16 @@ extension NodeCalls {
             preconditionFailure("the shape of the call has the ways")
         }
         let (isOn, address) = (body.flag("on"), body.optionalText("address") ?? "")
-        let file = node.host.settingsFile
+        let (file, features) = (node.host.settingsFile, node.settings.built)
         let free = WaySwitch.localPlaces.filter { Listener.trialFault(at: $0, besides: []) == nil }
         let (present, text, facts, asked) = try await keep { () throws(CallRefusal) in
             let present = try NodeCalls.text(of: file)
             do throws(SettingsEdit.Refusal) {
-                let settings = try NodeCalls.settings(of: present, file)
+                let settings = try NodeCalls.settings(of: present, file, features)
                 let text =
                     isOn
                     ? try way.on(present, settings, at: address, free: free) : try way.off(present, settings)
-                let then = (try? NodeCalls.settings(of: text, file)) ?? settings
+                let then = (try? NodeCalls.settings(of: text, file, features)) ?? settings
                 let server = isOn && way == .ntfy ? way.apps(in: then).first : nil
                 return (
                     present, text, way.members(in: then),
@@ -93,11 +93,12 @@ extension NodeCalls {
 
     /// Reads the settings of a text. One with faults has no ways to change: its owner corrects the text first.
     nonisolated static func settings(
-        of text: String, _ file: String
+        of text: String, _ file: String, _ features: Features
     ) throws(SettingsEdit.Refusal) -> Settings {
         do throws(SettingsError) {
             return try Settings(
-                yaml: text, file: file, directory: absoluteDirectory(of: file), environment: environment)
+                yaml: text, file: file, directory: absoluteDirectory(of: file), environment: environment,
+                features: features)
         } catch {
             throw SettingsEdit.Refusal()
         }

@@ -13,8 +13,10 @@ import Reactor
 /// It is served to whoever may do everything: over the socket in the state directory, which nobody but the node's user can
 /// open, and behind the console's login.
 @EventLoop
-final class NodeCalls: HTTPDoor {
+package final class NodeCalls: HTTPDoor {
     unowned let node: RelayNode
+    /// All calls but for the two of the login.
+    private let all: [Call]
     var log: Logger { node.log }
     /// The queue of calls to the store. A change waits for the one before it, and the event loop for none.
     private let store = JobQueue(named: "calls")
@@ -33,14 +35,17 @@ final class NodeCalls: HTTPDoor {
     /// Puts the node's report into words.
     var desk: ReportDesk { node.desk }
 
-    init(of node: RelayNode) { self.node = node }
+    init(of node: RelayNode) {
+        self.node = node
+        all = NodeCalls.all(with: node.settings.built)
+    }
 
-    func handler(for path: String) -> HTTPServer.Handler? {
-        guard let callPath = CallPath(path) else { return nil }
+    package func handler(for path: String) -> HTTPServer.Handler? {
+        guard let callPath = CallPath(path, among: all) else { return nil }
         return { [self] request, respond in answer(request, callPath, respond) }
     }
 
-    func refusal(_ response: HTTPResponse) -> HTTPResponse {
+    package func refusal(_ response: HTTPResponse) -> HTTPResponse {
         guard response.status == 404 else { return ConsoleDoor.refusal(response) }
         return HTTPResponse(CallRefusal(.absent, "unknown_call", "there is no such call"))
     }
@@ -133,12 +138,12 @@ extension NodeCalls {
         }
     }
 
-    /// All calls as the document has them, but for the two of the login.
-    nonisolated static let all: [Call] =
+    /// Returns all calls as the document has them, but for the two of the login.
+    nonisolated static func all(with features: Features) -> [Call] {
         stateCalls + phoneCalls + peerCalls + mailboxCalls + registrationCalls + keyCalls + keepCalls
-        + settingsCalls + wayCalls + credentialCalls + nowCalls + ringCalls + waitingCalls + widgetCalls
-        + browserCalls
-        + installationCalls
+            + settingsCalls + wayCalls + credentialCalls + nowCalls + ringCalls + waitingCalls + widgetCalls
+            + browserCalls + features.kinds.flatMap { $0.calls }
+    }
 
     private nonisolated static let stateCalls: [Call] = [
         Call(
@@ -169,8 +174,9 @@ extension NodeCalls {
             CallText(
                 "GET openapi.json", "getDescription", "This document.",
                 answer: .json("The document.", .open("object"))),
-            by: .files { _, _ in
-                HTTPResponse(status: 200, json: CallDocument.json(of: login + all.map(\.text)))
+            by: .files { files, _ in
+                let all = NodeCalls.all(with: files.settings.built)
+                return HTTPResponse(status: 200, json: CallDocument.json(of: login + all.map(\.text)))
             }),
         Call(
             CallText(

@@ -26,11 +26,13 @@ package struct NodeFiles: Sendable {
         (self.settings, self.running) = (settings, running)
     }
 
-    var stateDirectory: String { settings.stateDirectory }
+    package var stateDirectory: String { settings.stateDirectory }
 
     /// Answers a call; `nil`: only a running node can do that, or there is no such call.
     package func answer(_ request: HTTPRequest) -> HTTPResponse? {
-        guard let callPath = NodeCalls.CallPath(request.path),
+        guard
+            let callPath = NodeCalls.CallPath(
+                request.path, among: NodeCalls.all(with: settings.built)),
             let call = try? callPath.call(request.method)
         else {
             return nil

@@ -10,9 +10,11 @@ package enum PhonePageLink {
 
     /// Returns the link; `nil`: the settings do not say where the page is, or have no app for it.
     static func text(for settings: Settings) throws(CallRefusal) -> String? {
-        guard !settings.doors.phonePage.url.isEmpty, settings.webPushApp != nil else { return nil }
+        guard let page = settings.feature(named: WaySwitch.phonePage.rawValue), !page.url.isEmpty,
+            settings.webPushApp != nil
+        else { return nil }
         let key = try key(in: settings.stateDirectory).publicText
-        return "\(settings.doors.phonePage.url)#k=\(key)"
+        return "\(page.url)#k=\(key)"
     }
 
     /// Reads the key by which push services know the node.

@@ -84,8 +84,8 @@ enum WaySwitch: String, CaseIterable, Sendable {
     /// Returns the places at which others reach the node by the way.
     func places(in settings: Settings) -> [DoorPlace] {
         switch self {
-        case .mailbox: settings.doors.mailbox.listen
-        case .phonePage: settings.doors.phonePage.place.listen
+        case .mailbox: settings.feature(named: rawValue)?.listen ?? []
+        case .phonePage: settings.feature(named: rawValue)?.listen ?? []
         case .browsers, .ntfy, .apple, .google: []
         }
     }
@@ -101,7 +101,7 @@ enum WaySwitch: String, CaseIterable, Sendable {
     func address(in settings: Settings) -> String {
         switch self {
         case .mailbox, .browsers, .apple, .google: ""
-        case .phonePage: settings.doors.phonePage.url
+        case .phonePage: settings.feature(named: rawValue)?.url ?? ""
         case .ntfy: (apps(in: settings).first?.settings as? NtfyApp)?.url.map { "\($0)" } ?? ""
         }
     }
@@ -260,7 +260,7 @@ private struct PageAddress {
 extension Settings {
     /// The ports of the onion address that lead somewhere.
     fileprivate var onionPorts: [UInt16] {
-        let places = ConfiguredDoors.all.flatMap { $0.places(in: self) } + statusIM.streamPlaces
+        let places = features.flatMap(\.places).flatMap(\.places)
         return onion.httpPorts + [onion.peerPort]
             + places.compactMap { if case .onion(let port) = $0 { port } else { nil } }
     }

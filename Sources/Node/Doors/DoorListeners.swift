@@ -10,9 +10,9 @@ import Tor
 /// All HTTP listeners of the node but the operator's: one server for each place, shared by the doors that are served
 /// there. Ports of the onion address that lead to the same doors are one place.
 @EventLoop
-final class DoorListeners {
+package final class DoorListeners {
     /// A door, and where it is served.
-    struct PlacedDoor {
+    package struct PlacedDoor {
         /// The door for clients from the onion address.
         let door: any HTTPDoor
         /// The door for other clients.
@@ -218,13 +218,13 @@ final class DoorListeners {
 
 extension DoorListeners.PlacedDoor {
     /// Makes a door without limits of its own.
-    init(_ door: any HTTPDoor, places: [DoorPlace], body: Int) {
+    package init(_ door: any HTTPDoor, places: [DoorPlace], body: Int) {
         self.init(door: door, worldDoor: door, places: places, body: body)
     }
 
     /// Makes a door with the settings that every door for other senders than Bisq's has.
     @EventLoop
-    init(_ door: any HTTPDoor, named name: String, _ settings: Settings.Door) {
+    package init(_ door: any HTTPDoor, named name: String, _ settings: Settings.Door) {
         // Each side has its share: what one uses up, the other can't tell.
         let onion = LimitedDoor(door, limits: settings.limits)
         let world = LimitedDoor(door, limits: settings.limits)

@@ -40,7 +40,7 @@ package struct DoorSockets {
     ///   - name: of the socket.
     ///   - set: where the settings want the door instead, and in which key.
     /// - Returns: Where it listens, with the real port.
-    func open(
+    package func open(
         _ name: String, orAt set: (key: String, endpoint: Endpoint?) = ("onion.socket_directory", nil),
         _ open: (Endpoint) throws(SystemError) -> Endpoint
     ) throws(NodeError) -> Endpoint {

@@ -10,7 +10,7 @@ import Tor
 final class NodeDoors {
     let peers: PeerDoor
     let listeners: DoorListeners
-    /// The open doors of ``ConfiguredDoors``.
+    /// The open doors of ``Features``.
     let others: [OpenedDoor]
     let circuits: Circuits
     /// The room for the buffers of all doors' connections.
@@ -28,8 +28,8 @@ final class NodeDoors {
         let (settings, dispatcher) = (site.settings, site.dispatcher)
         try site.sockets.prepare()
         var others: [OpenedDoor] = []
-        for door in ConfiguredDoors.all {
-            guard let opened = try await door.open(at: site, state: state) else { continue }
+        for feature in settings.features {
+            guard let opened = try await feature.open(at: site, state: state) else { continue }
             try await parts.add(.doors) { _ in await opened.close() }
             others.append(opened)
         }

@@ -48,7 +48,7 @@ struct MovePlan: Sendable {
         func settings(_ text: String) throws(SettingsError) -> Settings {
             try Settings(
                 yaml: text, file: settingsFile, directory: absoluteDirectory(of: settingsFile),
-                environment: environment)
+                environment: environment, features: running.built)
         }
         let present = (try? SettingsText.read(settingsFile)) ?? ""
         let known = [running] + [try? settings(present)].compactMap(\.self)
@@ -85,8 +85,11 @@ struct MovePlan: Sendable {
             conflicts =
                 try hasDatabase
                 ? []
-                : RegistrationFile(path: StateDirectory.outbox(in: stateDirectory), isReadOnly: false)
-                    .conflicts(adding: backup.tables)
+                : RegistrationFile(
+                    path: StateDirectory.outbox(in: stateDirectory), of: running.built.tables,
+                    isReadOnly: false
+                )
+                .conflicts(adding: backup.tables)
         } catch {
             let path = StateDirectory.outbox(in: stateDirectory)
             throw CallRefusal(.unavailable, "store_failed", "\(error.explained(path: path))")

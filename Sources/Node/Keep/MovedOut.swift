@@ -62,16 +62,18 @@ struct MovedOut {
     ///
     /// - Parameter reason: why the start with the move failed, for the owner.
     /// - Returns: Whether there was a move that no start has come after.
-    static func goBack(in stateDirectory: String, because reason: String) throws(NodeError) -> Bool {
+    static func goBack(
+        in stateDirectory: String, of kinds: DoorKinds, because reason: String
+    ) throws(NodeError) -> Bool {
         let file = file(in: stateDirectory)
         guard access(file, F_OK) == 0, let state = try StateDirectory(ofStoppedNode: stateDirectory) else {
             return false
         }
         do {
-            guard let before = MovedOut(text: try PrivateFile.read(file, limit: longest)) else {
+            guard let before = MovedOut(text: try PrivateFile.read(file, limit: longest), of: kinds) else {
                 throw SystemError("read \(file)", code: EINVAL)
             }
-            try before.restore(in: state.path)
+            try before.restore(in: state.path, kinds)
             try PrivateFile.remove(file)
             UndoneMove.note(reason, in: state.path)
             return true
@@ -80,7 +82,7 @@ struct MovedOut {
         }
     }
 
-    private func restore(in stateDirectory: String) throws {
+    private func restore(in stateDirectory: String, _ kinds: DoorKinds) throws {
         let peers = StateDirectory.peers(in: stateDirectory)
         var exchange = FileExchange()
         for (path, file) in files {
@@ -94,8 +96,9 @@ struct MovedOut {
         if hadPeers { try exchange.makeDirectory(peers) }
         try exchange.exchange()
         if !rows.isEmpty {
-            try RegistrationFile(path: StateDirectory.outbox(in: stateDirectory), isReadOnly: false).remove(
-                rows)
+            try RegistrationFile(
+                path: StateDirectory.outbox(in: stateDirectory), of: kinds, isReadOnly: false
+            ).remove(rows)
         }
         exchange.keep()
         if !hadPeers { rmdir(peers) }
@@ -120,7 +123,7 @@ extension MovedOut {
         return text
     }
 
-    private init?(text: [UInt8]) {
+    private init?(text: [UInt8], of kinds: DoorKinds) {
         guard let json = try? JSON(text, maximumDepth: 4), let hadPeers = json["had_peers"]?.bool,
             let files = json["files"]?.object, let tables = json["rows"]?.object
         else { return nil }
@@ -135,9 +138,9 @@ extension MovedOut {
             else { return nil }
             self.files[ByteText(path)] = File(content: bytes, mode: mode_t(truncatingIfNeeded: mode))
         }
-        for name in BackupTable.names {
+        for name in BackupTable.names(of: kinds) {
             guard let lines = tables[name]?.string else { continue }
-            guard let table = BackupTable(name, lines: lines) else { return nil }
+            guard let table = BackupTable(name, lines: lines, of: kinds) else { return nil }
             rows.append(table)
         }
     }

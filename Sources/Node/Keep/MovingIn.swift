@@ -38,10 +38,12 @@ enum MovingIn {
             let state = try StateDirectory(ofStoppedNode: directory)
         else { return .nothingToDo }
         do {
-            let backup = try NodeBackup(text: PrivateFile.read(file, limit: NodeBackup.longest))
+            let backup = try NodeBackup(
+                text: PrivateFile.read(file, limit: NodeBackup.longest), of: settings.built.tables)
             let place = BroughtFiles.Place(
                 settingsFile: settingsFile, stateDirectory: state.path, present: [settings])
-            let conflicts = try write(backup, BroughtFiles(of: backup, namedBy: nil, to: place), to: place)
+            let conflicts = try write(
+                backup, BroughtFiles(of: backup, namedBy: nil, to: place), to: place, settings.built)
             try PrivateFile.remove(file)
             return .moved(address: backup.address, conflicts: conflicts.count)
         } catch let error as NodeBackup.Fault {
@@ -69,7 +71,7 @@ enum MovingIn {
     }
 
     private static func write(
-        _ backup: NodeBackup, _ brought: BroughtFiles, to place: BroughtFiles.Place
+        _ backup: NodeBackup, _ brought: BroughtFiles, to place: BroughtFiles.Place, _ features: Features
     ) throws -> [BackupConflict] {
         let (directory, peers) = (place.stateDirectory, StateDirectory.peers(in: place.stateDirectory))
         var before = MovedOut(hadPeers: access(peers, F_OK) == 0)
@@ -101,18 +103,22 @@ enum MovingIn {
         }
         let next = try Settings(
             yaml: backup.settings ?? SettingsText.read(place.settingsFile), file: place.settingsFile,
-            directory: absoluteDirectory(of: place.settingsFile), environment: environment)
-        let conflicts = try exchange(&files, before, next.storage.url.isEmpty ? backup.tables : [], directory)
+            directory: absoluteDirectory(of: place.settingsFile), environment: environment,
+            features: features)
+        let conflicts = try exchange(
+            &files, before, next.storage.url.isEmpty ? backup.tables : [], directory, features.tables)
         if backup.peers == nil, rmdir(peers) != 0, errno != ENOENT { throw SystemError("remove \(peers)") }
         return conflicts
     }
 
     /// Gives the files their places, and the rows theirs in the file of the store. A database has its rows already.
     private static func exchange(
-        _ files: inout FileExchange, _ before: MovedOut, _ tables: [BackupTable], _ directory: String
+        _ files: inout FileExchange, _ before: MovedOut, _ tables: [BackupTable], _ directory: String,
+        _ kinds: DoorKinds
     ) throws -> [BackupConflict] {
         var before = before
-        let store = try RegistrationFile(path: StateDirectory.outbox(in: directory), isReadOnly: false)
+        let store = try RegistrationFile(
+            path: StateDirectory.outbox(in: directory), of: kinds, isReadOnly: false)
         before.note(try store.rows(addedBy: tables))
         try before.write(in: directory)
         try files.exchange()

@@ -34,7 +34,7 @@ extension NodeBackup {
             let text = try SettingsText.read(settingsFile)
             let settings = try Settings(
                 yaml: text, file: settingsFile, directory: absoluteDirectory(of: settingsFile),
-                environment: environment)
+                environment: environment, features: running.built)
             var backup = NodeBackup(
                 address: key.address.description, madeAt: now / 1000, version: programVersion, settings: text)
             backup.keys = keys

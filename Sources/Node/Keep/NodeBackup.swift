@@ -71,9 +71,10 @@ package struct NodeBackup: Sendable {
         }
     }
 
-    package init(sealed file: [UInt8], passphrase: Secret) throws(Fault) {
+    package init(sealed file: [UInt8], passphrase: Secret, of kinds: DoorKinds) throws(Fault) {
         guard file.count <= NodeBackup.longestFile else { throw .tooLong }
-        try self.init(text: PassphraseSeal.text(of: file, passphrase: passphrase, orThrow: Fault.self))
+        try self.init(
+            text: PassphraseSeal.text(of: file, passphrase: passphrase, orThrow: Fault.self), of: kinds)
     }
 
     // MARK: The text
@@ -97,7 +98,9 @@ package struct NodeBackup: Sendable {
     }
 
     /// Reads a backup. Anyone who has the passphrase may have written it: everything is looked at.
-    init(text: [UInt8]) throws(Fault) {
+    ///
+    /// - Parameter kinds: The kinds of tables that the program knows.
+    init(text: [UInt8], of kinds: DoorKinds) throws(Fault) {
         guard let json = try? JSON(text, maximumDepth: 3), let version = json[NodeBackup.head]?.integer
         else {
             throw .unreadable
@@ -130,9 +133,9 @@ package struct NodeBackup: Sendable {
             }
             self.credentials[ByteText(path)] = Secret(bytes)
         }
-        for name in BackupTable.names {
+        for name in BackupTable.names(of: kinds) {
             guard let lines = tables[name]?.string else { continue }
-            guard let table = BackupTable(name, lines: lines) else { throw .unreadable }
+            guard let table = BackupTable(name, lines: lines, of: kinds) else { throw .unreadable }
             self.tables.append(table)
         }
     }
@@ -184,7 +187,7 @@ extension BackupTable {
         }.joined(separator: "\n")
     }
 
-    init?(_ name: String, lines: String) {
+    init?(_ name: String, lines: String, of kinds: DoorKinds) {
         var rows: [[BackupValue]] = []
         for line in lines.utf8.split(separator: UInt8(ascii: "\n")) {
             guard let values = (try? JSON(Array(line), maximumDepth: 2))?.array, values.count <= 32 else {
@@ -206,6 +209,6 @@ extension BackupTable {
             }
             rows.append(row)
         }
-        self.init(name, rows: rows)
+        self.init(name, rows: rows, of: kinds)
     }
 }

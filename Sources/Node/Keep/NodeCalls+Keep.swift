@@ -86,10 +86,11 @@ extension NodeCalls {
     // MARK: Moving in
 
     private func restore(_ asked: LongBody) async throws(CallRefusal) -> HTTPResponse {
+        let kinds = node.settings.built.tables
         let (wanted, backup) = try await keep { () throws(CallRefusal) in
             let wanted = try WantedMove(asked.read())
             do throws(NodeBackup.Fault) {
-                return (wanted, try NodeBackup(sealed: wanted.file, passphrase: wanted.passphrase))
+                return (wanted, try NodeBackup(sealed: wanted.file, passphrase: wanted.passphrase, of: kinds))
             } catch {
                 throw error.refusal
             }

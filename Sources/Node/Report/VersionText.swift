@@ -8,13 +8,14 @@ import Reactor
 import YAML
 
 /// The text of `--version`: the version alone in its first line, then the commit if the installation knows it, then the
-/// libraries that the process runs with.
+/// libraries that the process runs with, then the features that it was built without.
 package enum VersionText {
-    package static var text: String {
-        ([programVersion, commit.map { "commit \($0)" }].compactMap(\.self) + [
-            libraries.joined(separator: ", ")
-        ])
-        .joined(separator: "\n")
+    package static func text(of features: Features) -> String {
+        let without = features.leftOut.isEmpty ? nil : "without \(features.leftOut.joined(separator: ", "))"
+        let lines: [String?] = [
+            programVersion, commit.map { "commit \($0)" }, libraries.joined(separator: ", "), without,
+        ]
+        return lines.compactMap(\.self).joined(separator: "\n")
     }
 
     private static var libraries: [String] {

@@ -49,10 +49,11 @@ struct KeptSettings {
     /// Finds what a start with a settings file can go back to.
     ///
     /// - Returns: `nil`: nothing. The text in the file is not the console's, or the node has run with it.
-    init?(for configuration: String, environment: [String: String]) {
+    init?(for configuration: String, environment: [String: String], features: Features) {
         guard let text = try? SettingsText.read(configuration),
             let directory = Settings.stateDirectory(
-                in: text, directory: absoluteDirectory(of: configuration), environment: environment),
+                in: text, directory: absoluteDirectory(of: configuration), environment: environment,
+                features: features),
             let note = (try? PrivateFile.read(KeptSettings.note(in: directory), limit: 128)).flatMap(
                 Note.init),
             note.isOf(text),
@@ -106,7 +107,7 @@ struct KeptSettings {
 extension Settings {
     /// Returns the state directory that a text names, whatever else is wrong with it; `nil`: it is no YAML.
     fileprivate static func stateDirectory(
-        in text: String, directory: String, environment: [String: String]
+        in text: String, directory: String, environment: [String: String], features: Features
     ) -> String? {
         let tree: YAMLNode?
         do throws(SettingsFault) {
@@ -114,7 +115,7 @@ extension Settings {
         } catch {
             return nil
         }
-        let reader = SettingsReader(environment: environment, directory: directory)
+        let reader = SettingsReader(environment: environment, directory: directory, features: features)
         return Settings(SettingsReader.Section(reader, node: tree)).stateDirectory
     }
 }

@@ -19,10 +19,12 @@ package enum StartCheck {
     ///
     /// - Parameter serving: Places that the running node has already.
     /// - Returns: The exit status: 0 none, 78 settings.
-    package static func run(configuration: String, serving: [String]) async -> Int32 {
+    package static func run(
+        configuration: String, serving: [String], features: Features
+    ) async -> Int32 {
         let settings: Settings
         do {
-            settings = try Settings(file: configuration, environment: environment)
+            settings = try Settings(file: configuration, environment: environment, features: features)
         } catch {
             printError("\(error)")
             return 78

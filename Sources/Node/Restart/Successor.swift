@@ -45,6 +45,8 @@ struct Successor: Sendable {
     let configuration: String
     /// The environment that this program was given: a service manager's variables are the successor's too.
     let environment: [String: String]
+    /// The features that the program was built with.
+    let features: Features
 
     /// Takes the word of the node before this one; `nil`: this is no restart in place.
     static func takeWord() -> Word? {

@@ -31,10 +31,10 @@ struct Setting: Sendable {
         return notes.joined(separator: " ")
     }
 
-    /// Every setting outside of lists, in the order of the reading.
-    static let all: [Setting] = {
-        let reader = SettingsReader(environment: [:], directory: ".")
+    /// Returns every setting outside of lists, in the order of the reading.
+    static func all(with features: Features) -> [Setting] {
+        let reader = SettingsReader(environment: [:], directory: ".", features: features)
         _ = Settings(SettingsReader.Section(reader, node: nil))
         return reader.settings
-    }()
+    }
 }

@@ -56,9 +56,10 @@ package struct Settings: Sendable {
     package var http = HTTPServerSettings()
     package var doors = Doors()
     package var watchman: [Watch] = []
-    package var gorush = Gorush()
-    package var statusIM = StatusIM()
-    package var bitwarden = Bitwarden()
+    /// The features of the program, each as these settings want it.
+    package var features: [any Feature] = []
+    /// The features that the program was built with.
+    package var built = Features([], leftOut: [])
     package var managementListen = Endpoint.host("127.0.0.1", port: 9400)
     /// How long the list of rings is kept on disk; zero: it is in memory only.
     package var keptRings: Duration = .zero

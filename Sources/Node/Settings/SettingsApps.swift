@@ -68,6 +68,9 @@ extension Settings {
         return phones
     }
 
+    /// The app for browsers.
+    package var webPushApp: App? { apps.first { $0.service.name == WebPushApp.gateway } }
+
     private func standIn(of form: RelayForm) -> String? { apps.first { $0.settings.onlyForm == form }?.name }
 
     private func isServed(by name: String) -> Bool {

@@ -53,7 +53,7 @@ package struct SettingsCheck: Sendable {
             remarks.append("\(app.name): disabled, because it has no credentials")
         }
         remarks += disk.remarks
-        remarks += settings.openEndpoints.map { "\($0)" }
+        remarks += settings.features.flatMap(\.openPlaces).map(\.sentence)
         remarks += settings.warnings.map { "\($0.words): \($0.advice)" }
         if settings.apps.isEmpty {
             remarks.append(

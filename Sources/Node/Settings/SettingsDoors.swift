@@ -56,12 +56,12 @@ extension Settings {
 
         package var isOn: Bool { !listen.isEmpty }
 
-        init() {}
+        package init() {}
 
         /// Makes the settings of a door that is off.
         ///
         /// - Parameter body: bytes of the largest body.
-        init(body: Int) { limits.body = body }
+        package init(body: Int) { limits.body = body }
     }
 
     package struct Doors: Sendable {
@@ -71,18 +71,6 @@ extension Settings {
         /// TLS handshakes a second, at all of them together and of one address.
         var handshakes = 200
         var handshakesPerAddress = 10
-        package var webPush = WebPush()
-        package var phonePage = PhonePage()
-        package var mailbox = Mailbox()
-    }
-
-    /// The endpoints at which everybody may push who can reach them, in words.
-    package var openEndpoints: [String] {
-        guard gorush.secretFile.isEmpty else { return [] }
-        return gorush.place.listen.map { place in
-            let who = place.isLocal ? "every program on this machine" : "everybody"
-            return "doors.gorush at \(place) has no secret: \(who) can push through it"
-        }
     }
 
     /// How many servers there are for HTTP, each with room for `http.connections`: one at each place, and one for all
@@ -90,7 +78,7 @@ extension Settings {
     package var httpServers: Int {
         let places =
             [onion.httpPorts.map { DoorPlace.onion(port: $0) }]
-            + ConfiguredDoors.all.map { $0.places(in: self) }
+            + features.map(\.listen)
         var doorsAt: [DoorPlace: [Int]] = [:]
         for (door, places) in places.enumerated() {
             for place in places { doorsAt[place, default: []].append(door) }
@@ -101,10 +89,7 @@ extension Settings {
 
     /// How many connections all doors together may hold.
     package var connections: Int {
-        peers.connections + httpServers * http.connections
-            + (statusIM.streamPlaces.isEmpty ? 0 : statusIM.stream.connections)
-            + (doors.mailbox.listen.isEmpty
-                ? 0 : doors.mailbox.settings.readers + doors.mailbox.settings.strangers)
+        peers.connections + httpServers * http.connections + features.reduce(0) { $0 + $1.connections }
             + console.listen.count * NodeConsole.mostConnections
     }
 
@@ -117,15 +102,10 @@ extension Settings {
         func lowered(_ connections: Int) -> Int { min(connections, max(16, connections * room / wanted)) }
         peers.connections = lowered(peers.connections)
         http.connections = lowered(http.connections)
-        statusIM.stream.connections = lowered(statusIM.stream.connections)
-        doors.mailbox.settings.readers = lowered(doors.mailbox.settings.readers)
         var values = ["peers.connections": peers.connections]
         if httpServers > 0 { values["http.connections"] = http.connections }
-        if !statusIM.streamPlaces.isEmpty {
-            values["doors.status.stream_connections"] = statusIM.stream.connections
-        }
-        if !doors.mailbox.listen.isEmpty {
-            values["doors.mailbox.readers"] = doors.mailbox.settings.readers
+        for index in features.indices {
+            if let (key, number) = features[index].lowerConnections(lowered) { values[key] = number }
         }
         return values
     }
@@ -138,25 +118,14 @@ extension Settings {
         https.integer("connections_per_address", &http.connectionsPerAddress, in: 0...1_000_000)
         https.integer("handshakes", &doors.handshakes, in: 1...100_000)
         https.integer("handshakes_per_address", &doors.handshakesPerAddress, in: 1...100_000)
-        readWebPush(section)
-        readGorush(section)
-        readBitwarden(section)
-        readStatusIM(section)
-        readPhonePage(section)
-        readMailbox(section)
-    }
-
-    /// Reads the limits that every door has, as the last of its keys. The words for them stand at the head of all doors.
-    func read(limits door: inout Door, of section: SettingsReader.Section, hasBodies: Bool = true) {
-        section.integer("requests", &door.limits.requests, in: 1...1_000_000)
-        section.integer("rate", &door.limits.rate, in: 1...1_000_000)
-        if hasBodies {
-            section.integer("body_bytes", &door.limits.body, in: 1024...(1 << 20), unit: "bytes")
+        for kind in section.reader.features.kinds {
+            features.append(kind.init(section.section(kind.name), of: self))
         }
+        for name in section.reader.features.leftOut { section.refuseLeftOut(name) }
     }
 
     /// Reads the places at which a door is served: its `listen`.
-    func places(_ section: SettingsReader.Section) -> [DoorPlace] {
+    package func places(_ section: SettingsReader.Section) -> [DoorPlace] {
         let places = section.places("listen")
         for place in places {
             switch place {
@@ -168,5 +137,14 @@ extension Settings {
             }
         }
         return places
+    }
+}
+
+extension SettingsReader.Section {
+    /// Reads the limits that every door has, as the last of its keys. The words for them stand at the head of all doors.
+    package func limits(of door: inout Settings.Door, hasBodies: Bool = true) {
+        integer("requests", &door.limits.requests, in: 1...1_000_000)
+        integer("rate", &door.limits.rate, in: 1...1_000_000)
+        if hasBodies { integer("body_bytes", &door.limits.body, in: 1024...(1 << 20), unit: "bytes") }
     }
 }

@@ -8,8 +8,9 @@ import Tor
 extension Settings {
     /// Reads a configuration file and the environment.
     ///
+    /// - Parameter features: Those of the program.
     /// - Throws: ``SettingsError`` with every fault found.
-    package init(file: String, environment: [String: String]) throws(SettingsError) {
+    package init(file: String, environment: [String: String], features: Features) throws(SettingsError) {
         let text: String
         do {
             text = try SettingsText.read(file)
@@ -17,16 +18,20 @@ extension Settings {
             throw SettingsError(file: file, faults: [error])
         }
         try self.init(
-            yaml: text, file: file, directory: absoluteDirectory(of: file), environment: environment)
+            yaml: text, file: file, directory: absoluteDirectory(of: file), environment: environment,
+            features: features)
     }
 
     /// Reads a configuration.
     ///
-    /// - Parameter directory: Relative file names in the configuration are relative to it.
+    /// - Parameters:
+    ///   - directory: Relative file names in the configuration are relative to it.
+    ///   - features: Those of the program.
     package init(
-        yaml: String, file: String, directory: String = ".", environment: [String: String] = [:]
+        yaml: String, file: String, directory: String = ".", environment: [String: String] = [:],
+        features: Features
     ) throws(SettingsError) {
-        let reader = SettingsReader(environment: environment, directory: directory)
+        let reader = SettingsReader(environment: environment, directory: directory, features: features)
         do {
             self.init(SettingsReader.Section(reader, node: try SettingsText.parse(yaml)))
         } catch {
@@ -41,6 +46,7 @@ extension Settings {
 
     /// Declares and reads every setting there is; faults are gathered in the section's reader.
     init(_ root: SettingsReader.Section) {
+        built = root.reader.features
         root.path("state_directory", &stateDirectory)
         if stateDirectory.isEmpty { root.fault("state_directory", "must not be empty") }
         root.reader.stateDirectory = stateDirectory

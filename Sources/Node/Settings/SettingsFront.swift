@@ -1,3 +1,4 @@
+import Encodings
 import Tor
 
 /// The front before the node: an onionbalance, by whose address clients come.
@@ -19,5 +20,18 @@ extension Settings {
 
     package static func refusal(of front: OnionAddress) -> String {
         "\(front) is not the node's own address, and onionbalance cannot pass clients on to a private node: leave public_address empty, or let everybody in (onionbell peers --let-everybody-in)"
+    }
+}
+
+extension Settings {
+    /// Whether a text is `https://HOST[:PORT]` or `http://HOST[:PORT]`: ntfy's app takes no path.
+    package static func isOrigin(_ text: String) -> Bool {
+        guard let scheme = ["https://", "http://"].first(where: { text.hasPrefix($0) }) else { return false }
+        let rest = text.dropFirst(scheme.count)
+        return !rest.isEmpty
+            && rest.consists {
+                ASCII.letter($0) | ASCII.digit($0) | ASCII.equal($0, ".") | ASCII.equal($0, "-")
+                    | ASCII.equal($0, ":")
+            }
     }
 }

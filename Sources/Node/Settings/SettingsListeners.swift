@@ -15,8 +15,7 @@ extension Settings {
         }
         if let proxied = console.proxied { listeners.append(("console.proxied.listen", proxied.listen)) }
         if let widgets = console.widgets { listeners.append(("console.widgets.listen", widgets.listen)) }
-        let doors = ConfiguredDoors.all.map { ($0.listenKey, $0.places(in: self)) }
-        for (key, places) in doors + [("doors.status.stream", statusIM.streamPlaces)] {
+        for (key, places) in features.flatMap(\.places) {
             for place in places {
                 switch place {
                 case .plain(let endpoint), .https(let endpoint): listeners.append((key, endpoint))

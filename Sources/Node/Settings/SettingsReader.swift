@@ -19,9 +19,11 @@ package final class SettingsReader {
     var stateDirectory = ""
     /// Whether gateways are reached through Tor, as it was read before.
     var goesThroughTor = false
+    /// The features whose settings there are.
+    let features: Features
     /// The apps as they were read before, and the names of all, also of faulty ones.
-    var apps: [Settings.App] = []
-    var appNames: [String] = []
+    package var apps: [Settings.App] = []
+    package var appNames: [String] = []
     /// Relative file names in the configuration are relative to this.
     private let directory: String
 
@@ -33,7 +35,8 @@ package final class SettingsReader {
             "REPLY_TEXT", "REPLY_SENT", "REPLY_COUNTER",
         ].map { prefix + $0 })
 
-    init(environment: [String: String], directory: String) {
+    init(environment: [String: String], directory: String, features: Features) {
+        self.features = features
         self.environment = environment
         self.directory = directory
     }
@@ -94,8 +97,8 @@ package final class SettingsReader {
 
 extension SettingsReader {
     /// A mapping of the file, and what may stand in it.
-    final class Section {
-        let reader: SettingsReader
+    package final class Section {
+        package let reader: SettingsReader
         let path: String
         private let node: YAMLNode?
         /// Names that were asked for.
@@ -120,7 +123,7 @@ extension SettingsReader {
 
         func key(_ name: String) -> String { path.isEmpty ? name : "\(path).\(name)" }
 
-        func mark(_ traits: SettingTraits) -> Self {
+        package func mark(_ traits: SettingTraits) -> Self {
             next = traits
             return self
         }
@@ -143,7 +146,7 @@ extension SettingsReader {
         }
 
         /// Notes a fault of the value under `name`: where that stands, or where it should.
-        func fault(_ name: String, _ problem: String) {
+        package func fault(_ name: String, _ problem: String) {
             guard override(name) == nil else {
                 return reader.fault(SettingsReader.environmentName(of: key(name)), nil, problem)
             }
@@ -180,7 +183,7 @@ extension SettingsReader {
             return text
         }
 
-        func value<Value>(
+        package func value<Value>(
             _ name: String, _ value: inout Value, _ kind: SettingKind, usual: String,
             expecting expected: String, parse: (String) -> Value?
         ) {
@@ -193,20 +196,20 @@ extension SettingsReader {
             }
         }
 
-        func path(_ name: String, _ value: inout String) {
+        package func path(_ name: String, _ value: inout String) {
             text(name, &value, .path)
             value = reader.absolute(value)
         }
 
-        func credential(_ name: String, _ value: inout String) {
+        package func credential(_ name: String, _ value: inout String) {
             text(name, &value, .secretFile)
             value = reader.credential(value)
             if hasVariables, !value.isEmpty { reader.note(key(name), secretAt: value) }
         }
 
-        func stateFile(_ name: String) -> String { "\(reader.stateDirectory)/\(name)" }
+        package func stateFile(_ name: String) -> String { "\(reader.stateDirectory)/\(name)" }
 
-        var goesThroughTor: Bool { reader.goesThroughTor }
+        package var goesThroughTor: Bool { reader.goesThroughTor }
 
         /// Refuses a wrong onion address, and returns whether it did. A wrong letter costs minutes of tries,
         /// whatever the address is for.
@@ -224,6 +227,13 @@ extension SettingsReader {
             return nearestName(to: name, among: others)
         }
 
+        /// Refuses the settings of a feature that the program was built without.
+        func refuseLeftOut(_ name: String) {
+            known.append(name)
+            guard let node = node?[name] else { return }
+            reader.fault(key(name), node.line, "this onionbelld was built without \(name)")
+        }
+
         fileprivate func refuseUnknownKeys() {
             for entry in takesAllKeys ? [] : node?.entries ?? [] {
                 let name = entry.key.text ?? "?"
@@ -237,7 +247,7 @@ extension SettingsReader {
 
         /// Reads the items of a list of single values, which has no name in the environment; empty where
         /// nothing was set, `nil` for anything else.
-        func words(_ name: String) -> [String]? { words(name, usual: "[]") }
+        package func words(_ name: String) -> [String]? { words(name, usual: "[]") }
 
         private func words(_ name: String, usual: String) -> [String]? {
             guard let node = declare(name, .list, usual: usual), !node.isNull else { return [] }
@@ -250,7 +260,7 @@ extension SettingsReader {
 
         /// Reads a single value or a list of them, which has no name in the environment; empty where nothing
         /// was set, `nil` for anything else.
-        func oneOrMore(_ name: String) -> [String]? {
+        package func oneOrMore(_ name: String) -> [String]? {
             guard let text = node?[name]?.text else { return words(name, usual: "") }
             _ = declare(name, .list)
             refuseWrongOnion(name, text)

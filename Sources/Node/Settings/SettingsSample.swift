@@ -11,14 +11,14 @@ package struct SampleSetting: Sendable {
     package var item: Substring? { key.lastIndex(of: "]").map { key[...$0] } }
 
     /// Reads a sample: all its settings in their order, also those that are off.
-    package static func all(of sample: String) -> [SampleSetting] {
+    package static func all(of sample: String, with features: Features) -> [SampleSetting] {
         let lines = sample.split(separator: "\n", omittingEmptySubsequences: false).map { line in
             let indentation = line.prefix { $0 == " " }
             let rest = line.dropFirst(indentation.count)
             let isOff = rest.hasPrefix("#") && rest.dropFirst().first.map { $0 != " " } ?? false
             return isOff ? indentation + rest.dropFirst() : line
         }
-        let (on, all) = (read(sample), read(lines.joined(separator: "\n")))
+        let (on, all) = (read(sample, features), read(lines.joined(separator: "\n"), features))
         return all.settings.compactMap { setting in
             all.texts[setting.key].map {
                 SampleSetting(key: setting.key, value: $0, isOff: on.texts[setting.key] == nil)
@@ -26,8 +26,8 @@ package struct SampleSetting: Sendable {
         }
     }
 
-    private static func read(_ text: String) -> SettingsReader {
-        let reader = SettingsReader(environment: [:], directory: ".")
+    private static func read(_ text: String, _ features: Features) -> SettingsReader {
+        let reader = SettingsReader(environment: [:], directory: ".", features: features)
         _ = Settings(SettingsReader.Section(reader, node: try? SettingsText.parse(text)))
         return reader
     }

@@ -54,12 +54,14 @@ extension Settings {
 
     /// Returns the place of the store, for commands beside the node or in its place.
     package func store() throws(NodeError) -> StorePlace {
-        guard !storage.url.isEmpty else { return .file(StateDirectory.outbox(in: stateDirectory)) }
+        guard !storage.url.isEmpty else {
+            return .file(StateDirectory.outbox(in: stateDirectory), built.tables)
+        }
         return .database(
             DatabasePlace(
                 try storage.address(), key: try StateDirectory.digestKey(in: stateDirectory),
                 owner: try StateDirectory.identity(of: stateDirectory), name: StateDirectory.hostName,
-                version: programVersion))
+                version: programVersion), built.tables)
     }
 }
 

@@ -31,7 +31,7 @@ extension SettingsReader.Section {
     }
 
     /// Reads the name of an app for phones of this platform, or nothing.
-    func app(_ key: String, _ app: inout String, of platform: Platform) {
+    package func app(_ key: String, _ app: inout String, of platform: Platform) {
         var name = app
         identifier(key, &name, .app(platform))
         guard !name.isEmpty else { return }
@@ -73,7 +73,7 @@ extension SettingsReader.Section {
     }
 
     /// Reads a list of places, each once.
-    func places(_ name: String) -> [DoorPlace] {
+    package func places(_ name: String) -> [DoorPlace] {
         list(
             name,
             "must be a list of onion:PORT, https://ADDRESS:PORT, or, on this machine only, ADDRESS:PORT and unix:/PATH, each once: [onion:80, 127.0.0.1:8080]",

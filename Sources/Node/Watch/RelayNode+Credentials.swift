@@ -47,7 +47,7 @@ extension RelayNode {
 
     private func rereadInTurn() async {
         let settings: Settings
-        switch await RelayNode.read(host.settingsFile) {
+        switch await RelayNode.read(host.settingsFile, self.settings.built) {
         case .success(let read): settings = read
         case .failure(let error):
             settingsNews.note(.settings, refused: "\(error)")
@@ -96,7 +96,9 @@ extension RelayNode {
     }
 
     @FileThread
-    private static func read(_ file: String) -> Result<Settings, SettingsError> {
-        Result { () throws(SettingsError) in try Settings(file: file, environment: environment) }
+    private static func read(_ file: String, _ features: Features) -> Result<Settings, SettingsError> {
+        Result { () throws(SettingsError) in
+            try Settings(file: file, environment: environment, features: features)
+        }
     }
 }

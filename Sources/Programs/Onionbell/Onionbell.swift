@@ -1,7 +1,12 @@
 import ArgumentParser
 import Client
+import FeatureList
 import Node
 import Processes
+
+#if Bitwarden
+    import BitwardenCommands
+#endif
 
 @main
 struct Onionbell: AsyncParsableCommand {
@@ -12,7 +17,7 @@ struct Onionbell: AsyncParsableCommand {
             Bisq peers send notifications to the node's onion address. The node stores them safely and \
             passes them, still encrypted, to push services.
             """,
-        version: VersionText.text,
+        version: VersionText.text(of: .built),
         groupedSubcommands: [
             CommandGroup(
                 name: "First steps",
@@ -39,13 +44,21 @@ struct Onionbell: AsyncParsableCommand {
                 name: "People and programs",
                 subcommands: [
                     InviteCommand.self, PeersCommand.self, RevokeCommand.self, RegistrationsCommand.self,
-                    InstallationCommand.self,
-                ]),
+                ] + ofFeatures),
             CommandGroup(name: "Several nodes", subcommands: [StorageCommand.self, ClusterCommand.self]),
             CommandGroup(
                 name: "Rehearse",
                 subcommands: [DemoForwarding.self, LabForwarding.self, SendCommand.self, DecryptCommand.self]),
         ])
+
+    /// The commands of the features that the program was built with.
+    private static var ofFeatures: [any ParsableCommand.Type] {
+        #if Bitwarden
+            [InstallationCommand.self]
+        #else
+            []
+        #endif
+    }
 
     static func main() async {
         let words = Array(CommandLine.arguments.dropFirst())

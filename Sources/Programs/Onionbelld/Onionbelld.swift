@@ -1,3 +1,4 @@
+import FeatureList
 import Glibc
 import Node
 import Processes
@@ -28,11 +29,12 @@ enum Onionbelld {
     static func main() async {
         ThisProcess.shareHeap()
         switch StartOptions(Array(CommandLine.arguments.dropFirst())) {
-        case .run(let configuration): exit(await NodeProcess.run(configuration: configuration))
+        case .run(let configuration):
+            exit(await NodeProcess.run(configuration: configuration, features: .built))
         case .check(let configuration, let serving):
-            exit(await StartCheck.run(configuration: configuration, serving: serving))
+            exit(await StartCheck.run(configuration: configuration, serving: serving, features: .built))
         case .help: printLine(help)
-        case .version: printLine(VersionText.text)
+        case .version: printLine(VersionText.text(of: .built))
         case .wrong(let sentence):
             printError("onionbelld: \(sentence)\nUsage: onionbelld [--config FILE]")
             exit(64)

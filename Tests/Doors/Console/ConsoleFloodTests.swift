@@ -1,5 +1,6 @@
 import Crypto
 import Dispatching
+import EndpointWorlds
 import Foundation
 import HTTP1
 import Reactor

@@ -1,6 +1,7 @@
 import Client
 import Clocks
 import Crypto
+import EndpointWorlds
 import Foundation
 import HTTP1
 import JSONCoding

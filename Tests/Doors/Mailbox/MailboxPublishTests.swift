@@ -1,4 +1,5 @@
 import Crypto
+import EndpointWorlds
 import HTTP1
 import JSONCoding
 import Persistence

@@ -1,3 +1,4 @@
+import EndpointWorlds
 import Foundation
 import HTTP1
 import JSONCoding

@@ -1,5 +1,6 @@
 import Client
 import Clocks
+import EndpointWorlds
 import Foundation
 import HTTP1
 import Reactor

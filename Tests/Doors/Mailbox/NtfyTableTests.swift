@@ -1,4 +1,5 @@
 import Clocks
+import EndpointWorlds
 import HTTP1
 import JSONCoding
 import Reactor

@@ -4,6 +4,7 @@ import Relay
 import Testing
 import Vectors
 
+@testable import Bitwarden
 @testable import Persistence
 
 /// What a store holds and reads, where PostgreSQL is another engine than SQLite.

@@ -143,7 +143,7 @@ package final class ConsoleDoor {
                 return respond(HTTPResponse(status: 404, text: "no such page").shielded().notStored)
             }
             var response = HTTPResponse(status: 200, body: bytes)
-            response.fields.append("content-type", PhonePageDoor.type(of: name))
+            response.fields.append("content-type", HTTPResponse.type(ofFile: name))
             response.fields.append("cache-control", "no-cache")
             response.fields.append("permissions-policy", "camera=(), geolocation=(), microphone=()")
             respond(response.shielded(policy: Self.policy))

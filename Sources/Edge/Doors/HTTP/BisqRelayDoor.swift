@@ -89,7 +89,7 @@ package final class BisqRelayDoor: HTTPDoor {
         _ respond: @escaping @EventLoop (HTTPResponse) -> Void
     ) {
         guard request.method == "POST" else { return respond(.methodNotAllowed("POST")) }
-        guard RelayPostForm.isJSON(request.fields["content-type"]) else {
+        guard HTTPRequest.isJSON(request.fields["content-type"]) else {
             return respond(HTTPResponse(status: 415, text: "application/json only"))
         }
         let ownApp = platform == .android ? settings.bisq2.android : settings.bisq2.ios

@@ -3,7 +3,7 @@ import Relay
 
 extension HTTPResponse {
     /// The response, marked as one for somebody who has shown a secret.
-    var forKnown: HTTPResponse {
+    package var forKnown: HTTPResponse {
         var response = self
         response.isForKnown = true
         return response
@@ -14,7 +14,8 @@ extension HTTPResponse {
     /// target of a link.
     ///
     /// - Parameter policy: The content security policy: what the answer may load and run; by default nothing.
-    func shielded(policy: String = "default-src 'none'; base-uri 'none'; form-action 'none'") -> HTTPResponse
+    package func shielded(policy: String = "default-src 'none'; base-uri 'none'; form-action 'none'")
+        -> HTTPResponse
     {
         var response = self
         for (field, value) in [
@@ -26,20 +27,20 @@ extension HTTPResponse {
         return response
     }
 
-    static func methodNotAllowed(_ allowed: String) -> HTTPResponse {
+    package static func methodNotAllowed(_ allowed: String) -> HTTPResponse {
         var response = HTTPResponse(status: 405, text: "only \(allowed) here")
         response.fields.append("allow", allowed)
         return response
     }
 
     /// Makes the answer "too much" as plain text.
-    init(_ busy: Busy) {
+    package init(_ busy: Busy) {
         self.init(status: busy.status, text: Reason.busy.code)
         addRetryAfter(busy)
     }
 
     /// Adds the pause to the answer in whole seconds, at least one (RFC 9110, section 10.2.3).
-    mutating func addRetryAfter(_ busy: Busy) {
+    package mutating func addRetryAfter(_ busy: Busy) {
         fields.append("retry-after", String(max(1, (busy.retryAfter.milliseconds + 999) / 1000)))
     }
 }
@@ -59,10 +60,24 @@ extension FailureKind {
 }
 
 extension Busy {
-    var status: Int {
+    package var status: Int {
         switch self {
         case .device: 429
         case .node: 503
+        }
+    }
+}
+
+extension HTTPResponse {
+    /// Returns the media type of a file of a page, by the ending of its name.
+    package static func type(ofFile name: String) -> String {
+        switch name.split(separator: ".").last {
+        case "html": "text/html; charset=utf-8"
+        case "js": "text/javascript; charset=utf-8"
+        case "css": "text/css; charset=utf-8"
+        case "json": "application/manifest+json"
+        case "png": "image/png"
+        case _: "application/octet-stream"
         }
     }
 }

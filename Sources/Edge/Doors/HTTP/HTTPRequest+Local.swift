@@ -8,7 +8,7 @@ extension HTTPRequest {
     /// A page from elsewhere can make the browser send requests to this machine: under a name of its own (DNS rebinding), or
     /// by a form, whose answer the page can't read but whose effect stays. Programs call by number or as `localhost`, and
     /// name no other origin.
-    var isFromThisMachine: Bool {
+    package var isFromThisMachine: Bool {
         guard Self.isLocal(host: fields["host"] ?? "") else { return false }
         guard let origin = fields["origin"] else { return true }
         guard let name = origin.word(limit: 256), name.hasPrefix("http://") else { return false }
@@ -40,5 +40,10 @@ extension HTTPRequest {
         guard let host = OneSpelling.host(host, usualPort: nil)?.word(limit: 256) else { return nil }
         return host.hasPrefix("[")
             ? host : String(host.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)[0])
+    }
+
+    /// Whether a body is JSON by its type; a client that gives none is believed.
+    package static func isJSON(_ contentType: String?) -> Bool {
+        contentType.map { OneSpelling.isType($0, "application/json") } ?? true
     }
 }

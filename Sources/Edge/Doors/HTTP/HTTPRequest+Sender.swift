@@ -3,5 +3,5 @@ import Relay
 
 extension HTTPRequest {
     /// The sender of the request, as the core has it.
-    var senderID: SenderID? { sender == 0 ? nil : SenderID(sender) }
+    package var senderID: SenderID? { sender == 0 ? nil : SenderID(sender) }
 }

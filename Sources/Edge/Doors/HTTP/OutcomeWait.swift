@@ -5,15 +5,15 @@ import Relay
 /// Waits for the gateway's verdict on what a request brought: answers once, with the end if it comes in time, else with
 /// what is known then.
 @EventLoop
-final class OutcomeWait {
+package final class OutcomeWait {
     /// The id of what was stored, for the answer.
-    var id: NotificationID?
+    package var id: NotificationID?
     private var answer: (@EventLoop (Receipt, NotificationID?) -> Void)?
     private let deadlines: OutcomeDeadlines
     fileprivate private(set) var isTimed = false
     fileprivate var hasEnded: Bool { answer == nil }
 
-    init(
+    package init(
         until deadlines: OutcomeDeadlines, answer: @escaping @EventLoop (Receipt, NotificationID?) -> Void
     ) {
         self.deadlines = deadlines
@@ -21,7 +21,7 @@ final class OutcomeWait {
     }
 
     /// Takes the dispatcher's receipts, one after the other.
-    func take(_ receipt: Receipt) {
+    package func take(_ receipt: Receipt) {
         guard receipt == .stored else { return end(with: receipt) }
         // From here on the node is responsible, whatever the gateway says later.
         guard !isTimed, !hasEnded else { return }
@@ -40,14 +40,14 @@ final class OutcomeWait {
 /// Ends the waits of one door that last too long: all last equally long, so that they end in the order in which they
 /// began and need one timer. Keeps them until then, also when the dispatcher has no ear for the end any more.
 @EventLoop
-final class OutcomeDeadlines {
+package final class OutcomeDeadlines {
     /// The time that each wait may last.
     private var time: Duration
     private var waits: ArraySlice<(due: MonotonicTime, wait: OutcomeWait)> = []
     private var running = 0
     private let timer = Timer()
 
-    init(after time: Duration) {
+    package init(after time: Duration) {
         self.time = time
         timer.action = { [unowned self] in check() }
     }
@@ -59,7 +59,7 @@ final class OutcomeDeadlines {
     }
 
     /// Ends the waits soon, also those that are still to begin: who hands on to a successor keeps nobody waiting for a gateway.
-    func hurry(within limit: Duration = .seconds(1)) {
+    package func hurry(within limit: Duration = .seconds(1)) {
         time = min(time, limit)
         let due = EventLoop.now + time
         for index in waits.indices where waits[index].due > due { waits[index].due = due }

@@ -47,11 +47,6 @@ enum RelayPostForm {
                 isUrgent: isUrgent, isMutableContent: isMutable, isContentAvailable: true))
     }
 
-    /// Whether a body is JSON by its type; a client that gives none is believed.
-    static func isJSON(_ contentType: String?) -> Bool {
-        contentType.map { OneSpelling.isType($0, "application/json") } ?? true
-    }
-
     private static func flag(_ value: JSON?) -> Bool? {
         switch value {
         case nil, .null: false

@@ -12,56 +12,55 @@ package enum BackupValue: Hashable, Sendable {
 /// The part of one table that an owner takes along: the phone book, mailboxes, installations. Nothing that waits, and
 /// nothing that strangers have registered.
 package struct BackupTable: Sendable {
-    package let name: String
     package let rows: [[BackupValue]]
+    let door: any DoorTables.Type
+    let table: StoreTable
 
-    /// The names of the tables, each behind those that it refers to.
-    package static let names = [
-        "installation", "phone", "phone_alias", "mailbox", "mailbox_reader", "mailbox_publisher",
-    ]
+    package var name: String { table.name }
 
-    fileprivate init(_ name: String, of rows: [[BackupValue]]) {
-        self.name = name
-        self.rows = rows
+    /// Makes a table of some rows of another.
+    fileprivate init(_ other: BackupTable, of rows: [[BackupValue]]) {
+        (door, table, self.rows) = (other.door, other.table, rows)
     }
+
+    fileprivate init(_ place: Place, of rows: [[BackupValue]]) {
+        (door, table, self.rows) = (place.door, place.table, rows)
+    }
+
+    /// A table that can be in a backup, and the kind that it is of.
+    fileprivate typealias Place = (door: any DoorTables.Type, table: StoreTable, rule: BackedUpTable)
 
     /// Makes a table of rows from outside; `nil`: there is no such table, or its rows are others.
-    package init?(_ name: String, rows: [[BackupValue]]) {
-        guard let table = BackupTable.table(name)?.table,
-            rows.count <= BackupTable.mostRows(of: name),
-            rows.allSatisfy({ BackupTable.isRow($0, of: table) })
+    package init?(_ name: String, rows: [[BackupValue]], of kinds: DoorKinds) {
+        guard
+            let place = BackupTable.places(in: kinds).first(where: { $0.table.name.hasSameBytes(as: name) }),
+            rows.count <= place.rule.most,
+            rows.allSatisfy({ BackupTable.isRow($0, of: place) })
         else { return nil }
-        self.init(name, of: rows)
+        self.init(place, of: rows)
     }
 
-    static func table(_ name: String) -> (door: any DoorTables.Type, table: StoreTable)? {
-        guard names.contains(where: { $0.hasSameBytes(as: name) }) else { return nil }
-        for door in DoorTableKinds.all {
-            for table in door.tables where table.name.hasSameBytes(as: name) { return (door, table) }
-        }
-        return nil
-    }
+    /// Returns the names of the tables, each behind those that it refers to.
+    package static func names(of kinds: DoorKinds) -> [String] { places(in: kinds).map(\.table.name) }
 
-    private static func mostRows(of name: String) -> Int {
-        switch name {
-        case "phone", "phone_alias": PhoneBook.mostPhones
-        case "mailbox": Mailbox.most
-        case "mailbox_reader": Mailbox.most * Mailbox.mostReaders
-        case "mailbox_publisher": Mailbox.most * Mailbox.mostPublishers
-        case _: 10_000
+    fileprivate static func places(in kinds: DoorKinds) -> [Place] {
+        kinds.all.flatMap { door in
+            door.backedUp.flatMap { rule in
+                door.tables.filter { $0.name == rule.name }.map { (door, $0, rule) }
+            }
         }
     }
 
-    private static func isRow(_ row: [BackupValue], of table: StoreTable) -> Bool {
-        row.count == table.copiedColumns.count
+    private static func isRow(_ row: [BackupValue], of place: Place) -> Bool {
+        let table = place.table
+        return row.count == table.copiedColumns.count
             && zip(row, table.copiedColumns).allSatisfy { value, column in
                 switch (column.kind, value) {
                 case (.number, .integer): true
                 // All of them are digests.
                 case (.bytes, .bytes(let bytes)), (.sealedBytes, .bytes(let bytes)): bytes.count == 16
                 case (.text, .text(let text)), (.sealedText, .text(let text)):
-                    column.name != "name"
-                        || (table.name.hasPrefix("phone") ? PhoneBook.isName(text) : PhoneBook.isWord(text))
+                    column.name != "name" || place.rule.isName(text)
                 case (.number, _), (.text, _), (.sealedText, _), (.bytes, _), (.sealedBytes, _),
                     (.database, _):
                     false
@@ -78,10 +77,8 @@ extension RegistrationFile {
 
     private func readTables() throws(StoreError) -> [BackupTable] {
         var tables: [BackupTable] = []
-        for name in BackupTable.names {
-            guard let (door, table) = BackupTable.table(name), try DoorSchema.isThere(door, on: connection)
-            else { continue }
-            tables.append(BackupTable(name, of: try backupRows(of: table)))
+        for place in BackupTable.places(in: kinds) where try DoorSchema.isThere(place.door, on: connection) {
+            tables.append(BackupTable(place, of: try backupRows(of: place)))
         }
         return tables
     }
@@ -94,7 +91,7 @@ extension RegistrationFile {
         _ = try take(tables)
         return try readTables().map { table in
             let present = Set(before[ByteText(table.name)] ?? [])
-            return BackupTable(table.name, of: table.rows.filter { !present.contains($0) })
+            return BackupTable(table, of: table.rows.filter { !present.contains($0) })
         }
     }
 
@@ -104,9 +101,8 @@ extension RegistrationFile {
             let present = Dictionary(
                 uniqueKeysWithValues: try readTables().map { (ByteText($0.name), Set($0.rows)) })
             for table in tables.reversed() {
-                guard let there = present[ByteText(table.name)],
-                    let key = BackupTable.table(table.name)?.table.columns[0].name
-                else { continue }
+                guard let there = present[ByteText(table.name)] else { continue }
+                let key = table.table.columns[0].name
                 let removal = try Statement("DELETE FROM \(table.name) WHERE \(key) = ?1", on: connection)
                 for row in table.rows where there.contains(row) {
                     switch row[0] {
@@ -120,14 +116,10 @@ extension RegistrationFile {
         }
     }
 
-    private func backupRows(of table: StoreTable) throws(StoreError) -> [[BackupValue]] {
-        let chosen =
-            switch table.name {
-            case "mailbox": "WHERE is_push = 0"
-            case "mailbox_reader", "mailbox_publisher":
-                "WHERE mailbox IN (SELECT number FROM mailbox WHERE is_push = 0)"
-            case _: ""
-            }
+    private func backupRows(of place: BackupTable.Place) throws(StoreError) -> [[BackupValue]] {
+        let (table, condition) = (place.table, place.rule.condition)
+        let chosen = condition.isEmpty ? "" : "WHERE \(condition)"
+        let owners = try place.door.owners(of: table, in: connection)
         let select = try Statement(
             "SELECT \(table.names) FROM \(table.name) \(chosen) ORDER BY \(table.columns[0].name)",
             on: connection)
@@ -140,8 +132,7 @@ extension RegistrationFile {
                     row.append(.integer(0))
                     continue
                 }
-                let owner = table.owner(of: column, in: select, mailboxes: [:])
-                row.append(BackupValue(try column.value(Int32(index), of: select, owner)))
+                row.append(BackupValue(try column.value(Int32(index), of: select, owners(column, select))))
             }
             rows.append(row)
         }

@@ -43,37 +43,17 @@ extension RegistrationFile {
 
     func take(_ tables: [BackupTable]) throws(StoreError) -> [BackupConflict] {
         for table in tables where !table.rows.isEmpty {
-            guard let door = BackupTable.table(table.name)?.door else { continue }
-            try DoorSchema.make(door, on: connection)
+            try DoorSchema.make(table.door, on: connection)
         }
         let backup = BackupRows(tables)
-        return try takeInstallations(backup["installation"])
-            + takePhones(backup["phone"], aliases: backup["phone_alias"])
-            + takeMailboxes(
-                backup["mailbox"], readers: backup["mailbox_reader"], publishers: backup["mailbox_publisher"])
-    }
-
-    private func takeInstallations(_ rows: [BackupRow]) throws(StoreError) -> [BackupConflict] {
-        guard !rows.isEmpty else { return [] }
-        let tables = try InstallationTables(connection)
         var conflicts: [BackupConflict] = []
-        for row in rows {
-            let installation = Installation(
-                id: row.text("id"), keyDigest: row.digest("key_digest"),
-                isEnabled: row.integer("enabled") != 0,
-                addedAt: UnixTime(milliseconds: row.integer("added_at")))
-            switch try tables.find(installation.id) {
-            case nil: try tables.put(installation)
-            case let present? where present.keyDigest == installation.keyDigest: break
-            case _?: conflicts.append(row.conflict(.installation, .taken))
-            }
-        }
+        for kind in kinds.all { conflicts += try kind.take(backup, into: self) }
         return conflicts
     }
 
     // MARK: Phones
 
-    private func takePhones(
+    func takePhones(
         _ phones: [BackupRow], aliases: [BackupRow]
     ) throws(StoreError) -> [BackupConflict] {
         guard !phones.isEmpty || !aliases.isEmpty else { return [] }
@@ -117,7 +97,7 @@ extension RegistrationFile {
 
     // MARK: Mailboxes
 
-    private func takeMailboxes(
+    func takeMailboxes(
         _ mailboxes: [BackupRow], readers: [BackupRow], publishers: [BackupRow]
     ) throws(StoreError) -> [BackupConflict] {
         guard !mailboxes.isEmpty else { return [] }
@@ -212,21 +192,20 @@ extension Mailbox {
 }
 
 /// The rows of a backup by their tables.
-private struct BackupRows {
+package struct BackupRows {
     private let tables: [BackupTable]
 
     init(_ tables: [BackupTable]) { self.tables = tables }
 
-    subscript(name: String) -> [BackupRow] {
-        guard let table = tables.first(where: { $0.name.hasSameBytes(as: name) }),
-            let columns = BackupTable.table(name)?.table.copiedColumns
-        else { return [] }
+    package subscript(name: String) -> [BackupRow] {
+        guard let table = tables.first(where: { $0.name.hasSameBytes(as: name) }) else { return [] }
+        let columns = table.table.copiedColumns
         return table.rows.map { BackupRow(columns: columns, values: $0) }
     }
 }
 
 /// A row of a backup, by the names of its columns. ``BackupTable`` has looked at the kinds of its values.
-private struct BackupRow {
+package struct BackupRow {
     let columns: [StoreTable.Column]
     let values: [BackupValue]
 
@@ -237,19 +216,21 @@ private struct BackupRow {
         return values[index]
     }
 
-    func text(_ column: String) -> String { if case .text(let text) = value(column) { text } else { "" } }
+    package func text(_ column: String) -> String {
+        if case .text(let text) = value(column) { text } else { "" }
+    }
 
-    func integer(_ column: String) -> Int64 {
+    package func integer(_ column: String) -> Int64 {
         if case .integer(let number) = value(column) { number } else { 0 }
     }
 
-    func digest(_ column: String) -> Digest {
+    package func digest(_ column: String) -> Digest {
         guard case .bytes(let bytes) = value(column) else { return Digest(high: 0, low: 0) }
         let halves = [bytes.prefix(8), bytes.dropFirst(8)].map { $0.reduce(0) { $0 << 8 | UInt64($1) } }
         return Digest(high: halves[0], low: halves[1])
     }
 
-    func conflict(
+    package func conflict(
         _ kind: BackupConflict.Kind, _ reason: BackupConflict.Reason, of mailbox: Mailbox? = nil
     ) -> BackupConflict {
         BackupConflict(

@@ -1,9 +1,11 @@
+import Relay
+
 /// Tables of one door in the outbox's store, with their statements: the clients that the door knows, and what it has to
 /// remember.
 ///
-/// Conformers lie in this module, one file each, beside a `package` type that the door calls from the event loop (see
-/// ``Installations``). A conformer lives on the store's thread only.
-protocol DoorTables: AnyObject {
+/// A conformer lies beside a type that its door calls from the event loop (``OutboxStore/read(_:_:)``,
+/// ``OutboxStore/write(_:_:)``). It lives on the store's thread only.
+package protocol DoorTables: AnyObject, SendableMetatype {
     /// Names the tables among those of other doors; never changed once released.
     static var name: String { get }
 
@@ -16,8 +18,60 @@ protocol DoorTables: AnyObject {
     /// The views that `onionbell registrations` shows.
     static var views: [RegistrationView] { get }
 
+    /// The tables that an owner takes along in a backup, each behind those that it refers to.
+    static var backedUp: [BackedUpTable] { get }
+
     /// Prepares the statements; the tables are there.
     init(_ connection: borrowing Connection) throws(StoreError)
+
+    /// Returns what tells for which row a text of a table is sealed.
+    ///
+    /// - Parameter source: The store that the table is in.
+    static func owners(
+        of table: StoreTable, in source: borrowing Connection
+    ) throws(StoreError) -> RowOwners
+
+    /// Fills in what a database has more, in rows that were copied from a file.
+    static func complete(_ connection: borrowing Connection) throws(StoreError)
+
+    /// Adds rows of a backup that are not there yet. The tables are there.
+    ///
+    /// - Returns: Those that the store did not take.
+    static func take(
+        _ backup: BackupRows, into file: borrowing RegistrationFile
+    ) throws(StoreError) -> [BackupConflict]
+}
+
+extension DoorTables {
+    package static var backedUp: [BackedUpTable] { [] }
+    package static func owners(
+        of table: StoreTable, in source: borrowing Connection
+    ) throws(StoreError) -> RowOwners { { _, _ in .all } }
+    package static func complete(_ connection: borrowing Connection) throws(StoreError) {}
+    package static func take(
+        _ backup: BackupRows, into file: borrowing RegistrationFile
+    ) throws(StoreError) -> [BackupConflict] { [] }
+}
+
+/// Returns the row that a text in a column is sealed for. The row has all columns that are copied, in their order.
+package typealias RowOwners = (_ column: StoreTable.Column, _ row: borrowing Statement) -> Sealed.Owner
+
+/// A table of a backup.
+package struct BackedUpTable: Sendable {
+    package let name: String
+    /// The most rows.
+    let most: Int
+    /// The condition of the rows that are taken along; empty: all are.
+    let condition: String
+    /// Whether a text may stand in the column `name`.
+    let isName: @Sendable (String) -> Bool
+
+    package init(
+        _ name: String, most: Int, where condition: String = "",
+        isName: @escaping @Sendable (String) -> Bool = PhoneBook.isWord
+    ) {
+        (self.name, self.most, self.condition, self.isName) = (name, most, condition, isName)
+    }
 }
 
 /// One kind of registration, as the operator sees it.
@@ -29,22 +83,32 @@ package struct RegistrationView: Sendable {
     let query: String
     /// Statements that forget a registration, `?1` being its id.
     let removal: [String]
-}
 
-/// The tables of all doors, as they are kept in the outbox's store: every kind there is.
-enum DoorTableKinds {
-    static var all: [any DoorTables.Type] {
-        [
-            InstallationTables.self, StatusIMTables.self, BitwardenTables.self, PhoneBookTables.self,
-            MailboxTables.self, ClockTables.self,
-        ]
+    package init(kind: String, query: String, removal: [String]) {
+        (self.kind, self.query, self.removal) = (kind, query, removal)
     }
 }
 
+/// The kinds of tables that a program knows, each behind those that it refers to.
+package struct DoorKinds: Sendable {
+    package let all: [any DoorTables.Type]
+
+    /// The kinds of every node, and those of its features.
+    package init(of features: [any DoorTables.Type] = []) {
+        all = features + [PhoneBookTables.self, MailboxTables.self, ClockTables.self]
+    }
+
+    /// The words for kinds of registrations, those without tables in a store too.
+    package var registrations: [String] { all.flatMap { $0.views.map(\.kind) }.sorted() }
+
+    /// All tables that are copied, each behind those that it refers to.
+    var copied: [StoreTable] { (Schema.tables + all.flatMap { $0.tables }).filter(\.isCopied) }
+}
+
 /// Makes the tables of doors, or refuses those that are there.
-enum DoorSchema {
+package enum DoorSchema {
     /// Makes the tables of a door if they are not there, within a transaction of its own.
-    static func prepare(
+    package static func prepare(
         _ kind: any DoorTables.Type, on connection: borrowing Connection
     ) throws(StoreError) {
         guard try !isThere(kind, on: connection) else { return }
@@ -52,7 +116,7 @@ enum DoorSchema {
     }
 
     /// Makes the tables of a door if they are not there, as a part of the transaction that runs.
-    static func make(
+    package static func make(
         _ kind: any DoorTables.Type, on connection: borrowing Connection
     ) throws(StoreError) {
         try connection.engine.lockTables()
@@ -64,7 +128,7 @@ enum DoorSchema {
     }
 
     /// Whether the store has a door's tables. Throws if they are of another format.
-    static func isThere(
+    package static func isThere(
         _ kind: any DoorTables.Type, on connection: borrowing Connection
     ) throws(StoreError) -> Bool {
         guard let found = try connection.firstInteger("SELECT steps FROM door WHERE name = '\(kind.name)'")

@@ -42,6 +42,42 @@ final class MailboxTables: DoorTables {
             StoreTable("mailbox_gone", [Column("sequence", .number, .key)]),
             MailboxPublisherRows.table, MailboxDelayedRows.table,
         ] + MailboxReaderRows.tables
+    private static let ofOwners = "mailbox IN (SELECT number FROM mailbox WHERE is_push = 0)"
+    static let backedUp = [
+        BackedUpTable("mailbox", most: Mailbox.most, where: "is_push = 0"),
+        BackedUpTable("mailbox_reader", most: Mailbox.most * Mailbox.mostReaders, where: ofOwners),
+        BackedUpTable("mailbox_publisher", most: Mailbox.most * Mailbox.mostPublishers, where: ofOwners),
+    ]
+
+    static func owners(
+        of table: StoreTable, in source: borrowing Connection
+    ) throws(StoreError) -> RowOwners {
+        guard table.name == "mailbox_message" || table.name == "mailbox_delayed" else {
+            return { _, _ in .all }
+        }
+        let mailboxes = try addresses(of: source)
+        return { column, row in
+            let address = mailboxes[row.integer(1)] ?? Digest(high: 0, low: 0)
+            return column.name == "text"
+                ? .message(id: row.text(2), mailbox: address) : .mailboxReplaces(address)
+        }
+    }
+
+    /// Returns the addresses of mailboxes by their numbers.
+    private static func addresses(of source: borrowing Connection) throws(StoreError) -> [Int64: Digest] {
+        let rows = try Statement("SELECT number, address FROM mailbox", on: source)
+        var found: [Int64: Digest] = [:]
+        while try rows.step() { found[rows.integer(0)] = Digest(rows.pair(1)) }
+        return found
+    }
+
+    static func take(
+        _ backup: BackupRows, into file: borrowing RegistrationFile
+    ) throws(StoreError) -> [BackupConflict] {
+        try file.takeMailboxes(
+            backup["mailbox"], readers: backup["mailbox_reader"], publishers: backup["mailbox_publisher"])
+    }
+
     static let views = [
         RegistrationView(
             kind: "mailbox",

@@ -74,6 +74,11 @@ final class PhoneBookTables: DoorTables {
             ])
     ]
 
+    static let backedUp = [
+        BackedUpTable("phone", most: PhoneBook.mostPhones, isName: PhoneBook.isName),
+        BackedUpTable("phone_alias", most: PhoneBook.mostPhones, isName: PhoneBook.isName),
+    ]
+
     private let selectVersion: Statement
     private let selectPhones: Statement
     private let selectAliases: Statement
@@ -88,6 +93,17 @@ final class PhoneBookTables: DoorTables {
             """, on: connection)
         selectAliases = try Statement(
             "SELECT name, address FROM phone_alias LIMIT \(PhoneBook.mostPhones)", on: connection)
+    }
+
+    static func owners(of table: StoreTable, in source: borrowing Connection) -> RowOwners {
+        let isPhone = table.name == "phone"
+        return { _, row in isPhone ? .phone(name: row.text(1)) : .alias(name: row.text(0)) }
+    }
+
+    static func take(
+        _ backup: BackupRows, into file: borrowing RegistrationFile
+    ) throws(StoreError) -> [BackupConflict] {
+        try file.takePhones(backup["phone"], aliases: backup["phone_alias"])
     }
 
     func version() throws(StoreError) -> Int64 {

@@ -9,17 +9,19 @@ package struct RegistrationFile: ~Copyable {
         package let values: [String]
     }
 
-    let connection: Connection
-    /// All kinds of registrations, those without tables in this file too.
-    package static var kinds: [String] { DoorTableKinds.all.flatMap { $0.views.map(\.kind) }.sorted() }
+    package let connection: Connection
+    /// The kinds of tables that the program knows.
+    package let kinds: DoorKinds
     /// The views of all doors that have tables in this file.
     package let views: [RegistrationView]
 
     /// Opens the registrations in a file.
     ///
     /// - Parameter isReadOnly: for those who change nothing.
-    package init(path: String, isReadOnly: Bool) throws(StoreError) {
-        try self.init(.file(path), isReadOnly: isReadOnly)
+    package init(
+        path: String, of kinds: DoorKinds = DoorKinds(), isReadOnly: Bool
+    ) throws(StoreError) {
+        try self.init(.file(path, kinds), isReadOnly: isReadOnly)
     }
 
     package init(_ place: StorePlace, isReadOnly: Bool) throws(StoreError) {
@@ -27,10 +29,10 @@ package struct RegistrationFile: ~Copyable {
         if !isReadOnly { try connection.engine.promise() }
         try connection.engine.refuseOtherFormat()
         var views: [RegistrationView] = []
-        for kind in DoorTableKinds.all where try DoorSchema.isThere(kind, on: connection) {
+        for kind in place.kinds.all where try DoorSchema.isThere(kind, on: connection) {
             views += kind.views
         }
-        self.views = views
+        (self.views, kinds) = (views, place.kinds)
         self.connection = connection
     }
 
@@ -81,17 +83,20 @@ package struct RegistrationFile: ~Copyable {
 }
 
 extension RegistrationFile {
-    /// Adds an installation, or puts it in the place of the one with its id.
-    package func put(_ installation: Installation) throws(StoreError) {
-        try DoorSchema.prepare(InstallationTables.self, on: connection)
-        try connection.transaction { () throws(StoreError) in
-            try InstallationTables(connection).put(installation)
-        }
+    /// Changes a door's tables in a transaction of its own. They are made if they are not there.
+    package func change<Tables: DoorTables>(
+        _ kind: Tables.Type, _ body: (Tables) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        try DoorSchema.prepare(kind, on: connection)
+        try connection.transaction { () throws(StoreError) in try body(Tables(connection)) }
     }
 
-    package func installation(_ id: String) throws(StoreError) -> Installation? {
-        guard try DoorSchema.isThere(InstallationTables.self, on: connection) else { return nil }
-        return try InstallationTables(connection).find(id)
+    /// Looks into a door's tables; `nil`: they are not there.
+    package func look<Tables: DoorTables, Value>(
+        _ kind: Tables.Type, _ body: (Tables) throws(StoreError) -> Value
+    ) throws(StoreError) -> Value? {
+        guard try DoorSchema.isThere(kind, on: connection) else { return nil }
+        return try body(Tables(connection))
     }
 }
 

@@ -56,11 +56,6 @@ extension StoreTable.Column {
 }
 
 extension StoreTable {
-    /// All tables that are copied, each behind those that it refers to.
-    static var copied: [StoreTable] {
-        (Schema.tables + DoorTableKinds.all.flatMap { $0.tables }).filter(\.isCopied)
-    }
-
     var copiedColumns: [Column] { columns.filter(\.isCopied) }
 
     /// The names of ``copiedColumns``.
@@ -70,31 +65,15 @@ extension StoreTable {
     var addition: String {
         "INSERT INTO \(name) (\(names)) VALUES (\(copiedColumns.map { _ in "?" }.joined(separator: ", ")))"
     }
+}
 
-    /// Whether the table's texts are sealed for their mailbox.
-    var isOfMessages: Bool { name == "mailbox_message" || name == "mailbox_delayed" }
-
-    /// Returns the row that a text in such a column is sealed for.
-    ///
-    /// - Parameters:
-    ///   - row: Has all columns that are copied, in their order.
-    ///   - mailboxes: Their addresses by number.
-    func owner(
-        of column: Column, in row: borrowing Statement, mailboxes: [Int64: Digest]
-    ) -> Sealed.Owner {
-        switch name {
+extension Schema {
+    /// Returns what tells for which row a text of a table is sealed.
+    static func owners(of table: StoreTable) -> RowOwners {
+        switch table.name {
         case "notification", "backlog":
-            return .waiting(sequence: row.integer(0), id: row.pair(1), token: Digest(row.pair(6)))
-        case "status_registration":
-            return .status(installation: Digest(row.pair(1)), owner: Digest(row.pair(2)))
-        case "bitwarden_device": return .bitwarden(device: Digest(row.pair(1)))
-        case "phone": return .phone(name: row.text(1))
-        case "phone_alias": return .alias(name: row.text(0))
-        case _ where isOfMessages:
-            let address = mailboxes[row.integer(1)] ?? Digest(high: 0, low: 0)
-            return column.name == "text"
-                ? .message(id: row.text(2), mailbox: address) : .mailboxReplaces(address)
-        case _: return .all
+            { _, row in .waiting(sequence: row.integer(0), id: row.pair(1), token: Digest(row.pair(6))) }
+        case _: { _, _ in .all }
         }
     }
 }

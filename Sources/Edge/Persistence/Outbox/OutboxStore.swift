@@ -91,11 +91,11 @@ package actor OutboxStore: Outbox {
     // MARK: Tables of doors
 
     /// Makes a door's tables if they are not there. Before anything is asked of them.
-    func open<Tables: DoorTables>(_ kind: Tables.Type) throws(OutboxError) {
+    package func open<Tables: DoorTables>(_ kind: Tables.Type) throws(OutboxError) {
         try translated { (store) throws(StoreError) in try store.open(kind) }
     }
 
-    func read<Tables: DoorTables, Value: Sendable>(
+    package func read<Tables: DoorTables, Value: Sendable>(
         _ kind: Tables.Type, _ body: @Sendable (Tables) throws(StoreError) -> Value
     ) throws(OutboxError) -> Value {
         keepPlace()
@@ -110,7 +110,7 @@ package actor OutboxStore: Outbox {
 
     /// Makes changes in a door's tables: with all else that waits, in the outbox's next commit. They are
     /// durable when this returns; when it throws, nothing was changed.
-    func write<Tables: DoorTables, Value: Sendable>(
+    package func write<Tables: DoorTables, Value: Sendable>(
         _ kind: Tables.Type, _ body: @escaping @Sendable (Tables) throws(StoreError) -> Value
     ) async throws(OutboxError) -> Value {
         try await enqueue { (store) throws(StoreError) in try body(store.tables(kind)) }

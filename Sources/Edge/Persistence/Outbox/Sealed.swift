@@ -4,18 +4,18 @@ import Relay
 ///
 /// Each is sealed for its row as well (``Owner``): whoever may write in the database can delete rows and repeat old ones,
 /// but what is put into another row, or is of a row that was copied, is not authentic there.
-enum Sealed {
-    static let token = "token"
-    static let message = "message"
-    static let collapse = "collapse_id"
-    static let fields = "fields"
-    static let registration = "registration"
-    static let address = "address"
+package enum Sealed {
+    package static let token = "token"
+    package static let message = "message"
+    package static let collapse = "collapse_id"
+    package static let fields = "fields"
+    package static let registration = "registration"
+    package static let address = "address"
     /// The name of an empty text, for a row whose columns are in clear: they were written together.
-    static let proof = "proof"
+    package static let proof = "proof"
 
     /// The row of a sealed text, by what never changes of it. No two kinds have the same bytes.
-    enum Owner {
+    package enum Owner {
         case waiting(sequence: Int64, id: (high: UInt64, low: UInt64), token: Digest)
         case message(id: String, mailbox: Digest)
         /// The text by which one message of a mailbox takes the place of another.
@@ -25,13 +25,13 @@ enum Sealed {
         case publisher(name: String, token: Digest, mailbox: Digest)
         case phone(name: String)
         case alias(name: String)
-        case status(installation: Digest, owner: Digest)
-        case bitwarden(device: Digest)
+        /// A row of a feature's table: a number for its kind, which no other kind has, and what never changes of it.
+        case row(kind: UInt8, [Digest])
         /// Looked for by what is sealed.
         case all
 
         /// The columns of a mailbox, but for its number and its readers.
-        struct Mailbox {
+        package struct Mailbox {
             let name: String
             let address: Digest
             let topic: Digest
@@ -60,9 +60,7 @@ enum Sealed {
                 Owner.bytes(10, [mailbox.high, mailbox.low, token.high, token.low], name)
             case .phone(let name): Owner.bytes(6, [], name)
             case .alias(let name): Owner.bytes(7, [], name)
-            case .status(let installation, let owner):
-                Owner.bytes(8, [installation.high, installation.low, owner.high, owner.low])
-            case .bitwarden(let device): Owner.bytes(9, [device.high, device.low])
+            case .row(let kind, let digests): Owner.bytes(kind, digests.flatMap { [$0.high, $0.low] })
             case .all: []
             }
         }

@@ -8,6 +8,7 @@ import Relay
 /// a node may have changed the source meanwhile. The source stays as it is.
 package final class StoreCopy {
     private let source: Connection
+    private let kinds: DoorKinds
     private let target: Connection
 
     /// Rows in a transaction.
@@ -17,16 +18,18 @@ package final class StoreCopy {
     ///
     /// - Parameter target: Holds nothing, or a copy that was cut short.
     package init(from source: StorePlace, to target: StorePlace) throws(StoreError) {
+        kinds = source.kinds
         self.source = try Connection(source, for: .owning)
         try self.source.engine.prepare()
-        self.target = Connection(try target.engine.beginCopy())
+        self.target = Connection(try target.engine.beginCopy(of: kinds.copied))
+        try refuseUnknownTables()
         try forgetEarlier()
     }
 
     /// Deletes what an earlier copy has left in the target.
     private func forgetEarlier() throws(StoreError) {
         var tables = Schema.tables
-        for kind in DoorTableKinds.all where try DoorSchema.isThere(kind, on: target) {
+        for kind in kinds.all where try DoorSchema.isThere(kind, on: target) {
             tables += kind.tables
         }
         try target.transaction { () throws(StoreError) in
@@ -40,12 +43,15 @@ package final class StoreCopy {
     ///
     /// - Parameter onProgress: Called after each page, with how many rows of the table there are in the target.
     package func run(_ onProgress: (_ table: String, _ rows: Int64) -> Void) throws(StoreError) {
-        var tables = Schema.tables
-        for kind in DoorTableKinds.all where try DoorSchema.isThere(kind, on: source) {
-            try DoorSchema.prepare(kind, on: target)
-            tables += kind.tables
+        for table in Schema.tables where table.isCopied {
+            try copy(table, owners: Schema.owners(of: table), onProgress)
         }
-        for table in tables where table.isCopied { try copy(table, onProgress) }
+        for kind in kinds.all where try DoorSchema.isThere(kind, on: source) {
+            try DoorSchema.prepare(kind, on: target)
+            for table in kind.tables where table.isCopied {
+                try copy(table, owners: kind.owners(of: table, in: source), onProgress)
+            }
+        }
         if target.isSealed { try complete() }
         try target.engine.endCopy()
     }
@@ -57,27 +63,26 @@ package final class StoreCopy {
     /// Adds the proofs (``Sealed/proof``) and the keys of tokens. Only a database has them, since others could change its
     /// rows.
     private func complete() throws(StoreError) {
-        if try DoorSchema.isThere(BitwardenTables.self, on: target) {
-            try target.transaction { () throws(StoreError) in try BitwardenTables.complete(target) }
-        }
-        if try DoorSchema.isThere(MailboxTables.self, on: target) {
-            try target.transaction { () throws(StoreError) in try MailboxTables.complete(target) }
+        for kind in kinds.all where try DoorSchema.isThere(kind, on: target) {
+            try target.transaction { () throws(StoreError) in try kind.complete(target) }
         }
     }
 
-    /// Returns the addresses of mailboxes by their numbers.
-    static func addresses(of source: borrowing Connection) throws(StoreError) -> [Int64: Digest] {
-        guard try DoorSchema.isThere(MailboxTables.self, on: source) else { return [:] }
-        let rows = try Statement("SELECT number, address FROM mailbox", on: source)
-        var found: [Int64: Digest] = [:]
-        while try rows.step() { found[rows.integer(0)] = Digest(rows.pair(1)) }
-        return found
+    /// Refuses a source with tables of a feature that this program was built without: its copy would not have them.
+    private func refuseUnknownTables() throws(StoreError) {
+        let names = try Statement("SELECT name FROM door", on: source)
+        while try names.step() {
+            let name = names.text(0)
+            guard kinds.all.contains(where: { $0.name.hasSameBytes(as: name) }) else {
+                throw StoreError(
+                    refused: "the store has the tables of \(name), which this program was built without")
+            }
+        }
     }
 
     private func copy(
-        _ table: StoreTable, _ onProgress: (_ table: String, _ rows: Int64) -> Void
+        _ table: StoreTable, owners: RowOwners, _ onProgress: (_ table: String, _ rows: Int64) -> Void
     ) throws(StoreError) {
-        let mailboxes = table.isOfMessages ? try StoreCopy.addresses(of: source) : [:]
         let (key, columns) = (table.pageKey, table.copiedColumns)
         let paging = key.map { "WHERE \($0) > ?1 ORDER BY \($0) LIMIT \(StoreCopy.page)" } ?? ""
         let select = try Statement("SELECT \(table.names) FROM \(table.name) \(paging)", on: source)
@@ -90,9 +95,7 @@ package final class StoreCopy {
             try target.transaction { () throws(StoreError) in
                 while try select.step() {
                     for (index, column) in columns.enumerated() {
-                        let value = try column.value(
-                            Int32(index), of: select,
-                            table.owner(of: column, in: select, mailboxes: mailboxes))
+                        let value = try column.value(Int32(index), of: select, owners(column, select))
                         try value.bind(Int32(index) + 1, to: insert)
                         if index == 0 { last = value }
                     }

@@ -69,7 +69,6 @@ final class Database {
         do throws(StoreError) {
             // While it waited for the lease, a copy may have been begun.
             try DatabaseSchema.check(self, for: access)
-            if access == .copying { try DatabaseSchema.beginCopy(self) }
         } catch {
             close()
             throw error

@@ -35,9 +35,20 @@ package struct DatabasePlace: Engine {
         try Database(self, for: access)
     }
 
-    package func beginCopy() throws(StoreError) -> any EngineConnection { try Database(self, for: .copying) }
+    package func beginCopy(of tables: [StoreTable]) throws(StoreError) -> any EngineConnection {
+        let database = try Database(self, for: .copying)
+        do throws(StoreError) {
+            try DatabaseSchema.beginCopy(database, of: tables)
+        } catch {
+            database.close()
+            throw error
+        }
+        return database
+    }
 }
 
 extension StorePlace {
-    package static func database(_ place: DatabasePlace) -> StorePlace { StorePlace(place) }
+    package static func database(
+        _ place: DatabasePlace, _ kinds: DoorKinds = DoorKinds()
+    ) -> StorePlace { StorePlace(place, kinds) }
 }

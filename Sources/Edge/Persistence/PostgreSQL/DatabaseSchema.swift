@@ -88,9 +88,9 @@ enum DatabaseSchema {
 
     /// Begins a copy: from now on the tables are to be filled. There is nothing in them, or what an earlier
     /// copy has left.
-    static func beginCopy(_ database: Database) throws(StoreError) {
+    static func beginCopy(_ database: Database, of tables: [StoreTable]) throws(StoreError) {
         guard try found(database) != unfinished else { return }
-        for table in StoreTable.copied {
+        for table in tables {
             let isThere = "SELECT 1 WHERE to_regclass('onionbell.\(table.name)') IS NOT NULL"
             guard try database.firstInteger(isThere) != nil else { continue }
             guard try database.firstInteger("SELECT 1 FROM \(table.name) LIMIT 1") == nil else {

@@ -2,26 +2,26 @@
 package struct Connection: ~Copyable {
     let engine: any EngineConnection
 
-    init(_ engine: any EngineConnection) { self.engine = engine }
+    package init(_ engine: any EngineConnection) { self.engine = engine }
 
-    init(_ place: StorePlace, for access: StoreAccess) throws(StoreError) {
+    package init(_ place: StorePlace, for access: StoreAccess) throws(StoreError) {
         engine = try place.engine.connect(for: access)
     }
 
     deinit { engine.close() }
 
-    var dialect: any Dialect { engine.dialect }
+    package var dialect: any Dialect { engine.dialect }
 
     /// True if strangers could read or change the rows: columns are sealed, and rows are proven.
-    var isSealed: Bool { engine.seal != nil }
+    package var isSealed: Bool { engine.seal != nil }
 
     /// Runs statements that bring no rows.
-    func execute(_ sql: String) throws(StoreError) { try engine.execute(sql) }
+    package func execute(_ sql: String) throws(StoreError) { try engine.execute(sql) }
 
     // MARK: Transactions
 
     /// Makes all that `body` changes, or nothing.
-    func transaction<Value>(_ body: () throws(StoreError) -> Value) throws(StoreError) -> Value {
+    package func transaction<Value>(_ body: () throws(StoreError) -> Value) throws(StoreError) -> Value {
         try engine.begin()
         do throws(StoreError) {
             let value = try body()
@@ -34,7 +34,7 @@ package struct Connection: ~Copyable {
     }
 
     /// Reads with several queries what was there at one time. `body` changes nothing.
-    func snapshot<Value>(_ body: () throws(StoreError) -> Value) throws(StoreError) -> Value {
+    package func snapshot<Value>(_ body: () throws(StoreError) -> Value) throws(StoreError) -> Value {
         try execute(
             dialect.pick(PerDialect(file: "BEGIN", database: "BEGIN ISOLATION LEVEL REPEATABLE READ")))
         let value = Result { () throws(StoreError) in try body() }
@@ -43,12 +43,12 @@ package struct Connection: ~Copyable {
     }
 
     /// Throws the first failure of what was changed so far.
-    func settle() throws(StoreError) { try engine.settle() }
+    package func settle() throws(StoreError) { try engine.settle() }
 
     // MARK: One value
 
     /// Returns the first column of the first row; `nil`: there is no row.
-    func firstInteger(_ sql: String) throws(StoreError) -> Int64? {
+    package func firstInteger(_ sql: String) throws(StoreError) -> Int64? {
         let statement = try Statement(sql, on: self)
         return try statement.step() ? statement.integer(0) : nil
     }

@@ -14,7 +14,7 @@ package protocol Engine: Sendable {
 
     /// Opens an empty place for a copy of another store, or one with what a copy has left that was cut short. Nobody takes it for
     /// a store before ``EngineConnection/endCopy()``.
-    func beginCopy() throws(StoreError) -> any EngineConnection
+    func beginCopy(of tables: [StoreTable]) throws(StoreError) -> any EngineConnection
 
     /// Returns the failure of an opening, with what to do about it.
     func explained(_ error: StoreError) -> StoreError
@@ -31,8 +31,12 @@ extension Engine {
 /// The place of a store, for those who only hand it on.
 package struct StorePlace: Sendable {
     let engine: any Engine
+    /// The kinds of tables beside the outbox.
+    package let kinds: DoorKinds
 
-    package init(_ engine: any Engine) { self.engine = engine }
+    package init(_ engine: any Engine, _ kinds: DoorKinds = DoorKinds()) {
+        (self.engine, self.kinds) = (engine, kinds)
+    }
 
     /// The path of the file that the store lies in; `nil`: it lies in none.
     package var file: String? { engine.file }

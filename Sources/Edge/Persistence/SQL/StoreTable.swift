@@ -18,7 +18,7 @@ package struct StoreTable: Sendable {
     /// True if ``StoreCopy`` copies the rows. Others are made by triggers, or together with the tables.
     let isCopied: Bool
 
-    init(
+    package init(
         _ name: String, _ columns: [Column], key: [String] = [], rule: PerDialect<String> = "",
         indices: KeyValuePairs<String, PerDialect<String>> = [:], rest: PerDialect<String> = "",
         isCopied: Bool = true
@@ -41,7 +41,7 @@ package struct StoreTable: Sendable {
             case database(String)
         }
 
-        enum Rule {
+        package enum Rule {
             case required, optional, unique
             /// A number that is there always: this one where a row is written without it.
             case initially(Int64)
@@ -55,11 +55,11 @@ package struct StoreTable: Sendable {
             case exactly(String)
         }
 
-        let name: String
+        package let name: String
         package let kind: Kind
         let rule: Rule
 
-        init(_ name: String, _ kind: Kind = .number, _ rule: Rule = .required) {
+        package init(_ name: String, _ kind: Kind = .number, _ rule: Rule = .required) {
             self.name = name
             self.kind = kind
             self.rule = rule
@@ -67,7 +67,7 @@ package struct StoreTable: Sendable {
 
         /// Returns a column for what a row is found by, or proven with, where strangers could change it.
         /// ``StoreCopy`` completes it.
-        static func proof(_ name: String = "proof") -> Column {
+        package static func proof(_ name: String = "proof") -> Column {
             Column(name, .database("BYTEA NOT NULL DEFAULT ''"), .optional)
         }
 
@@ -140,6 +140,8 @@ package struct StoreTable: Sendable {
 package struct PerDialect<Value: Sendable>: Sendable {
     package let file: Value
     package let database: Value
+
+    package init(file: Value, database: Value) { (self.file, self.database) = (file, database) }
 }
 
 extension PerDialect: ExpressibleByUnicodeScalarLiteral, ExpressibleByExtendedGraphemeClusterLiteral,

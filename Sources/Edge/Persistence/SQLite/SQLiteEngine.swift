@@ -13,7 +13,7 @@ struct SQLiteEngine: Engine {
     }
 
     /// Makes the file of a copy, which has another name until it is whole.
-    func beginCopy() throws(StoreError) -> any EngineConnection {
+    func beginCopy(of tables: [StoreTable]) throws(StoreError) -> any EngineConnection {
         guard access(path, F_OK) != 0 else { throw StoreCopy.taken("there is a file \(path)") }
         let connection = try SQLiteConnection(path: path + ".copy", for: .owning)
         try connection.prepare()
@@ -31,5 +31,7 @@ struct SQLiteEngine: Engine {
 
 extension StorePlace {
     /// Returns the place of SQLite's file at this path.
-    package static func file(_ path: String) -> StorePlace { StorePlace(SQLiteEngine(path: path)) }
+    package static func file(_ path: String, _ kinds: DoorKinds = DoorKinds()) -> StorePlace {
+        StorePlace(SQLiteEngine(path: path), kinds)
+    }
 }

@@ -4,7 +4,7 @@ import JSONCoding
 
 /// The question of a call: the members of its body, or of its query, as the call's shape has them. An empty body is an empty
 /// object.
-struct CallBody {
+package struct CallBody {
     private let members: JSON.Object
     /// All of it is text.
     private var isQuery = false
@@ -56,19 +56,19 @@ struct CallBody {
     }
 
     /// Returns a text that has to be there.
-    func text(_ name: String) throws(CallRefusal) -> String {
+    package func text(_ name: String) throws(CallRefusal) -> String {
         guard let text = optionalText(name) else { throw Self.fault(name, "is missing") }
         return text
     }
 
-    func optionalText(_ name: String) -> String? { members[name]?.string }
+    package func optionalText(_ name: String) -> String? { members[name]?.string }
 
     /// Returns whether a flag is there, and true.
-    func flag(_ name: String) -> Bool {
+    package func flag(_ name: String) -> Bool {
         isQuery ? optionalText(name) == "true" : members[name]?.bool ?? false
     }
 
-    func number(_ name: String) -> Int64? {
+    package func number(_ name: String) -> Int64? {
         isQuery ? optionalText(name).flatMap { Int64($0) } : members[name]?.integer
     }
 

@@ -5,7 +5,7 @@ import JSONCoding
 /// document of the calls is made of it.
 ///
 /// An object is written as a literal; the name of a member that may be left out ends with `?`.
-indirect enum CallShape: Sendable {
+package indirect enum CallShape: Sendable {
     /// A text of this many bytes. The pattern is for readers of the document: the call says itself what is wrong with a name.
     case text(_ lengths: ClosedRange<Int>, pattern: String? = nil)
     case flag
@@ -31,14 +31,14 @@ indirect enum CallShape: Sendable {
 }
 
 /// A member of an object.
-struct CallMember: Sendable {
+package struct CallMember: Sendable {
     let name: String
     let shape: CallShape
     let isOptional: Bool
 }
 
 extension CallShape: ExpressibleByDictionaryLiteral {
-    init(dictionaryLiteral members: (String, CallShape)...) {
+    package init(dictionaryLiteral members: (String, CallShape)...) {
         self = .object(
             members.map { name, shape in
                 let isOptional = name.hasSuffix("?")
@@ -50,12 +50,12 @@ extension CallShape: ExpressibleByDictionaryLiteral {
 
 extension CallShape {
     /// A text of any length, as answers have it.
-    static let text = CallShape.text(0...Int.max)
-    static let number = CallShape.number(from: .min)
+    package static let text = CallShape.text(0...Int.max)
+    package static let number = CallShape.number(from: .min)
 
-    static func text(_ most: Int) -> CallShape { .text(0...most) }
-    static func list(_ shape: CallShape) -> CallShape { .list(shape, most: .max) }
-    func said(_ words: String) -> CallShape { .said(self, words) }
+    package static func text(_ most: Int) -> CallShape { .text(0...most) }
+    package static func list(_ shape: CallShape) -> CallShape { .list(shape, most: .max) }
+    package func said(_ words: String) -> CallShape { .said(self, words) }
 
     /// The name of a phone: up to 40 letters and signs of any script.
     static let phoneName = CallShape.named("PhoneName", .text(0...256))

@@ -1,8 +1,8 @@
 /// A call in words and shapes: all that a program needs to make it. The request is read by it, and its part of the document
 /// (``CallDocument``) is made of it.
-struct CallText: Sendable {
+package struct CallText: Sendable {
     /// The callers that may make a call.
-    enum Caller: Sendable {
+    package enum Caller: Sendable {
         case session
         /// A session, or a token of a widget.
         case widget
@@ -10,7 +10,7 @@ struct CallText: Sendable {
     }
 
     /// The answer to a call that was carried out.
-    enum Answer: Sendable {
+    package enum Answer: Sendable {
         case json(_ status: Int, _ words: String, CallShape)
         /// Nothing but the status 204.
         case done(_ words: String)
@@ -21,8 +21,8 @@ struct CallText: Sendable {
         /// Entered: 204 with the cookie of the session.
         case session(_ words: String)
 
-        static func json(_ words: String, _ shape: CallShape) -> Answer { .json(200, words, shape) }
-        static func made(_ words: String, _ shape: CallShape) -> Answer { .json(201, words, shape) }
+        package static func json(_ words: String, _ shape: CallShape) -> Answer { .json(200, words, shape) }
+        package static func made(_ words: String, _ shape: CallShape) -> Answer { .json(201, words, shape) }
     }
 
     /// `POST`.
@@ -44,7 +44,7 @@ struct CallText: Sendable {
     /// Describes a call.
     ///
     /// - Parameter line: The method, a space, and the path below `/api/v1/`.
-    init(
+    package init(
         _ line: StaticString, _ name: String, _ summary: String, more: String? = nil, asks: CallShape = [:],
         answer: Answer, refuses: [CallRefusal.Kind] = [], caller: Caller = .session
     ) {

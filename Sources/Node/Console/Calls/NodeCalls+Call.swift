@@ -4,12 +4,12 @@ import Reactor
 
 extension NodeCalls {
     /// One call: what it is in words and shapes, and what carries it out.
-    struct Call: Sendable {
-        typealias Run =
+    package struct Call: Sendable {
+        package typealias Run =
             @EventLoop @Sendable (NodeCalls, Asked) async throws(CallRefusal) -> HTTPResponse
-        typealias Carry = @Sendable (NodeFiles, Asked) throws(CallRefusal) -> HTTPResponse
+        package typealias Carry = @Sendable (NodeFiles, Asked) throws(CallRefusal) -> HTTPResponse
 
-        enum Way: Sendable {
+        package enum Way: Sendable {
             /// Carried out by a node that runs.
             case node(Run)
             /// Carried out by a node that runs, with a long body that the call reads itself, off the loop.
@@ -25,7 +25,7 @@ extension NodeCalls {
         let text: CallText
         let way: Way
 
-        init(_ text: CallText, by way: Way) { (self.text, self.way) = (text, way) }
+        package init(_ text: CallText, by way: Way) { (self.text, self.way) = (text, way) }
 
         var method: String { text.method }
         var path: [String] { text.path }
@@ -35,14 +35,14 @@ extension NodeCalls {
     }
 
     /// The arguments of a call.
-    struct Asked: Sendable {
+    package struct Asked: Sendable {
         /// The parts of the path that stand for places such as `{name}`, in their order.
-        let segments: [String]
+        package let segments: [String]
         /// The members of the body, or of the query where there is none.
-        let body: CallBody
+        package let body: CallBody
 
         /// The first of them; empty where there is none.
-        var segment: String { segments.first ?? "" }
+        package var segment: String { segments.first ?? "" }
 
         init(_ request: HTTPRequest, _ segments: [String], of call: Call) throws(CallRefusal) {
             self.segments = segments
@@ -54,7 +54,7 @@ extension NodeCalls {
     }
 
     /// A body that takes a while to read.
-    struct LongBody: Sendable {
+    package struct LongBody: Sendable {
         let bytes: [UInt8]
         let asks: CallShape
 
@@ -69,8 +69,8 @@ extension NodeCalls {
         /// Bytes: a name has 40 letters of up to four bytes, each written as three.
         private static let longestPath = 640
 
-        /// Reads a path and finds its calls; `nil`: there are none.
-        init?(_ path: String) {
+        /// Reads a path and finds its calls among all; `nil`: there are none.
+        init?(_ path: String, among all: [Call]) {
             guard path.hasPrefix(NodeCalls.prefix), path.utf8.count <= Self.longestPath else { return nil }
             var segments: [String] = []
             for part in path.utf8.dropFirst(NodeCalls.prefix.utf8.count).split(
@@ -79,7 +79,7 @@ extension NodeCalls {
                 guard let segment = try? String(percentEncoded: Array(part).span) else { return nil }
                 segments.append(segment)
             }
-            let fitting = NodeCalls.all.filter { call in
+            let fitting = all.filter { call in
                 call.path.count == segments.count
                     && zip(call.path, segments).allSatisfy {
                         Call.isPlace($0) ? !$1.isEmpty : $1.hasSameBytes(as: $0)

@@ -1,6 +1,7 @@
 import Client
 import Processes
 import Reactor
+import Terminal
 import Tor
 
 /// Which node a command calls, as `--to` names it. A wrong letter of an onion address is found here, before any circuit

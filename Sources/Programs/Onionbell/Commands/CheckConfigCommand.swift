@@ -1,7 +1,9 @@
 import ArgumentParser
+import FeatureList
 import JSONCoding
 import Node
 import Processes
+import Terminal
 
 /// `onionbell check-config`: reads the configuration and the files it names, and tells every fault.
 struct CheckConfigCommand: AsyncParsableCommand {
@@ -30,7 +32,7 @@ struct CheckConfigCommand: AsyncParsableCommand {
         try config.becomeOwner()
         let settings: Settings
         do {
-            settings = try Settings(file: config.config, environment: environment)
+            settings = try Settings(file: config.config, environment: environment, features: .built)
         } catch {
             throw failure(error)
         }

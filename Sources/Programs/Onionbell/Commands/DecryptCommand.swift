@@ -1,6 +1,7 @@
 import ArgumentParser
 import Client
 import Processes
+import Terminal
 import Wire
 
 /// `onionbell decrypt`: opens a message string as the paired phone does.

@@ -1,10 +1,12 @@
 import ArgumentParser
+import FeatureList
 import Glibc
 import JSONCoding
 import Node
 import Overview
 import Processes
 import Reactor
+import Terminal
 
 /// `onionbell doctor`: what works and what doesn't, and what to do.
 struct DoctorCommand: AsyncParsableCommand {
@@ -58,7 +60,7 @@ struct DoctorCommand: AsyncParsableCommand {
     private func examine() async -> Bool {
         let paper = DoctorPaper(json ? .json : report ? .report : .text)
         do {
-            let settings = try Settings(file: config.config, environment: environment)
+            let settings = try Settings(file: config.config, environment: environment, features: .built)
             if report { await describeMachine(settings) }
             paper.apps = settings.apps.map(\.name)
             let doctor = Doctor(

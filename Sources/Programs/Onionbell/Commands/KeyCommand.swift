@@ -4,6 +4,7 @@ import JSONCoding
 import Node
 import Processes
 import Reactor
+import Terminal
 import Tor
 
 /// `onionbell key`: the key of the onion address, which is the address, and the key that browsers are paired with.

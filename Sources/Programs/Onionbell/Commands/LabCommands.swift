@@ -1,5 +1,6 @@
 import ArgumentParser
 import Processes
+import Terminal
 
 /// `onionbell lab`: goes on as `onionbell-lab lab`, which has the options and the help.
 struct LabForwarding: ParsableCommand {

@@ -5,6 +5,7 @@ import Gateways
 import Node
 import Processes
 import QR
+import Terminal
 import Wire
 
 /// A kind of phone, by the word with which its pairing token begins.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Node
+import Terminal
 import Wire
 
 /// The pairing token of a command. It holds the phone's key, so it can come by standard input instead of the command

@@ -2,6 +2,7 @@ import ArgumentParser
 import Crypto
 import Glibc
 import Reactor
+import Terminal
 
 /// The source of a passphrase: a file, standard input, or a person at the terminal.
 enum Passphrase {

@@ -8,6 +8,7 @@ import Persistence
 import Processes
 import Reactor
 import Relay
+import Terminal
 import Wire
 
 /// `onionbell register`: makes a trusted node of Bisq 2 ring a phone.

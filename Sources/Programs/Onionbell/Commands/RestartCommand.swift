@@ -2,6 +2,7 @@ import ArgumentParser
 import Client
 import JSONCoding
 import Processes
+import Terminal
 
 struct RestartCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -3,6 +3,7 @@ import JSONCoding
 import Node
 import Processes
 import Relay
+import Terminal
 
 /// `onionbell rings`: what became of the last rings.
 struct RingsCommand: AsyncParsableCommand {

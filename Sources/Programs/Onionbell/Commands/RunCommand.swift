@@ -1,5 +1,6 @@
 import ArgumentParser
 import Processes
+import Terminal
 
 /// `onionbell run`: goes on as the node, `onionbelld`.
 struct RunCommand: ParsableCommand {

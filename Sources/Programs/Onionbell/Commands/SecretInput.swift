@@ -5,6 +5,7 @@ import Glibc
 import JSONCoding
 import Processes
 import Reactor
+import Terminal
 import Wire
 
 /// A secret that a command reads from standard input, or that somebody types or pastes at a terminal.

@@ -6,6 +6,7 @@ import HTTP1
 import JSONCoding
 import Processes
 import Reactor
+import Terminal
 import Wire
 
 /// The forms of today's Bisq clients.

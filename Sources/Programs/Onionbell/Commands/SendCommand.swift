@@ -2,6 +2,7 @@ import ArgumentParser
 import Client
 import Processes
 import Reactor
+import Terminal
 import Wire
 
 extension BisqNetwork: ExpressibleByArgument {}

@@ -3,6 +3,7 @@ import Glibc
 import HTTP1
 import JSONCoding
 import Processes
+import Terminal
 
 /// `onionbell status`: what a running node says of itself, over a socket in its state directory.
 struct StatusCommand: AsyncParsableCommand {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Node
 import Reactor
+import Terminal
 
 /// The options that say by which tor a command reaches a node.
 struct TorOptions: ParsableArguments {

@@ -3,6 +3,7 @@ import Gateways
 import Glibc
 import Node
 import Reactor
+import Terminal
 import Tor
 
 /// The key by which push services know the node, in its state directory: what `onionbell key ... --vapid` does.

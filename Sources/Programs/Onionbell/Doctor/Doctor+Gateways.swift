@@ -2,6 +2,7 @@ import Gateways
 import Node
 import Reactor
 import Relay
+import Terminal
 
 /// The push services: found, who they must be, and ready to take what we send.
 extension Doctor {

@@ -3,6 +3,7 @@ import Node
 import Overview
 import Persistence
 import PostgreSQL
+import Terminal
 
 extension Doctor {
     /// Seconds that a shard may be without an owner, and a little more.

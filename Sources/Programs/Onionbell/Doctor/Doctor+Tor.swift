@@ -3,6 +3,7 @@ import HTTP1
 import Node
 import Processes
 import Reactor
+import Terminal
 import Tor
 import Wire
 

@@ -5,6 +5,7 @@ import JSONCoding
 import Node
 import Processes
 import Reactor
+import Terminal
 import Tor
 
 /// Looks at a configured node and all that surrounds it, from its files to Apple and Google, and tells each finding as
@@ -59,8 +60,8 @@ final class Doctor {
         closed = settings.closedCredentials
         checkCredentialFiles()
         checkPermissions()
-        for endpoint in settings.openEndpoints {
-            tell(.warn("endpoints", endpoint, "name a file with a secret in doors.gorush.secret_file"))
+        for open in settings.features.flatMap(\.openPlaces) {
+            tell(.warn("endpoints", open.sentence, open.advice))
         }
         checkDisk()
         checkState()

@@ -1,4 +1,5 @@
 import JSONCoding
+import Terminal
 
 /// The result of one look at the node or at what surrounds it.
 struct Finding: Equatable {

@@ -2,6 +2,7 @@ import Gateways
 import Node
 import Overview
 import Reactor
+import Terminal
 import Tor
 
 /// The meaning of figures and answers for an operator: decisions without looking.

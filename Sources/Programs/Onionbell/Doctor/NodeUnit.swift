@@ -2,6 +2,7 @@ import Glibc
 import Node
 import Processes
 import Reactor
+import Terminal
 
 /// The node's unit, where systemd runs and the configuration is the unit's.
 struct NodeUnit {

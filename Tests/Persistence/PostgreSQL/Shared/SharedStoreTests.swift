@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import Vectors
 
+@testable import Bitwarden
 @testable import Persistence
 @testable import Relay
 

@@ -6,6 +6,7 @@ import Glibc
 import Node
 import Processes
 import Reactor
+import Terminal
 
 /// `onionbell cluster`: hands the keys that all nodes of a cluster share from one node to the next.
 struct ClusterCommand: ParsableCommand {

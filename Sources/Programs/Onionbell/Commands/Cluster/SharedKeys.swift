@@ -4,6 +4,7 @@ import Gateways
 import Glibc
 import Node
 import Reactor
+import Terminal
 
 /// The keys in a state directory that all nodes on one database share.
 struct SharedKeys {

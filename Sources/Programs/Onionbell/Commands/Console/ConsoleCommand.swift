@@ -1,6 +1,7 @@
 import ArgumentParser
 import JSONCoding
 import Processes
+import Terminal
 
 /// `onionbell console`: the owner's pages in a browser.
 struct ConsoleCommand: AsyncParsableCommand {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import JSONCoding
 import Processes
+import Terminal
 
 /// `onionbell console invite`: from the first key on, the console's onion address is private.
 struct ConsoleInviteCommand: AsyncParsableCommand {

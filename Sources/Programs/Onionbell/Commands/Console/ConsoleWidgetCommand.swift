@@ -1,6 +1,7 @@
 import ArgumentParser
 import JSONCoding
 import Processes
+import Terminal
 import Tor
 
 /// `onionbell console widget`.

@@ -1,4 +1,5 @@
 import Crypto
+import FeatureList
 import Gateways
 import Glibc
 import Node
@@ -86,7 +87,7 @@ struct ConfigurationTarget {
             let text = try configured(&sample, choices.settings + files)
             let settings: Settings
             do {
-                settings = try Settings(yaml: text, file: path, directory: directory)
+                settings = try Settings(yaml: text, file: path, directory: directory, features: .built)
             } catch {
                 return error.faults.map(\.problem).joined(separator: "; ")
             }
@@ -149,7 +150,7 @@ struct ConfigurationTarget {
     private func check(_ text: String) async throws(InitError) -> Settings {
         let settings: Settings
         do {
-            settings = try Settings(yaml: text, file: path, directory: directory)
+            settings = try Settings(yaml: text, file: path, directory: directory, features: .built)
         } catch {
             // Nothing was written that had these lines.
             throw .unusable("\(SettingsError(file: path, faults: error.faults.map(\.withoutLine)))")

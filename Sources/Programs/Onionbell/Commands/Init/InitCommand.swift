@@ -4,6 +4,7 @@ import Glibc
 import Node
 import Processes
 import Reactor
+import Terminal
 import Tor
 import Wire
 

@@ -1,3 +1,4 @@
+import FeatureList
 import Node
 import Processes
 
@@ -14,7 +15,7 @@ struct SampleConfiguration {
         let description: String
     }
 
-    init(_ text: String) { sample = SampleSetting.all(of: text) }
+    init(_ text: String) { sample = SampleSetting.all(of: text, with: .built) }
 
     /// Reads the sample that is installed with the program.
     static func installed() throws(NodeError) -> SampleConfiguration {

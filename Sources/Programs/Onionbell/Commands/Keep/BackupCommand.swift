@@ -6,6 +6,7 @@ import JSONCoding
 import Node
 import Processes
 import Reactor
+import Terminal
 
 /// `onionbell backup`: the console's copy, by a command.
 struct BackupCommand: AsyncParsableCommand {

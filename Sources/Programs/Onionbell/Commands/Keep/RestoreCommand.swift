@@ -7,6 +7,7 @@ import JSONCoding
 import Node
 import Processes
 import Reactor
+import Terminal
 
 /// `onionbell restore`: moves in from a file of `onionbell backup`.
 struct RestoreCommand: AsyncParsableCommand {

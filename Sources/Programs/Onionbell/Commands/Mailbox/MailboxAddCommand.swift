@@ -5,6 +5,7 @@ import Pointing
 import Processes
 import QR
 import Relay
+import Terminal
 
 extension Mailbox.Show: ExpressibleByArgument {}
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Processes
+import Terminal
 
 /// `onionbell mailbox`: where notifications lie until phones fetch them.
 struct MailboxCommand: AsyncParsableCommand {

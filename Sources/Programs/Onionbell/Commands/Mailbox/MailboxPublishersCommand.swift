@@ -2,6 +2,7 @@ import ArgumentParser
 import JSONCoding
 import Node
 import Processes
+import Terminal
 
 /// `onionbell mailbox publishers`: who puts texts of the owner's own into a mailbox.
 struct MailboxPublishersCommand: ParsableCommand {

@@ -3,6 +3,7 @@ import Client
 import JSONCoding
 import Node
 import Processes
+import Terminal
 
 /// `onionbell outbox check`: whether the file is sound, and what is in it.
 struct OutboxCheckCommand: AsyncParsableCommand {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import JSONCoding
 import Processes
+import Terminal
 
 /// `onionbell outbox drop`: gives notifications up.
 struct OutboxDropCommand: AsyncParsableCommand {

@@ -3,6 +3,7 @@ import HTTP1
 import JSONCoding
 import Node
 import Processes
+import Terminal
 
 /// `onionbell outbox list`: each waiting notification, without token and message.
 struct OutboxListCommand: AsyncParsableCommand {

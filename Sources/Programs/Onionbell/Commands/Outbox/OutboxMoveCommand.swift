@@ -1,6 +1,7 @@
 import ArgumentParser
 import JSONCoding
 import Processes
+import Terminal
 
 /// `onionbell outbox move`: what waits for an app that was renamed or closed goes to another one.
 struct OutboxMoveCommand: AsyncParsableCommand {

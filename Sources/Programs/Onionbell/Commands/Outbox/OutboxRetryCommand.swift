@@ -1,6 +1,7 @@
 import ArgumentParser
 import JSONCoding
 import Processes
+import Terminal
 
 /// `onionbell outbox retry`: what was put off is tried now.
 struct OutboxRetryCommand: AsyncParsableCommand {

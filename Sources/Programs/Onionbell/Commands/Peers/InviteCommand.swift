@@ -2,6 +2,7 @@ import ArgumentParser
 import JSONCoding
 import Node
 import Processes
+import Terminal
 import Tor
 
 /// `onionbell invite`: from the first invitation on the node is private.

@@ -4,6 +4,7 @@ import JSONCoding
 import Node
 import Processes
 import Relay
+import Terminal
 import Wire
 
 /// `onionbell phones add`.

@@ -3,6 +3,11 @@ import JSONCoding
 import Node
 import Processes
 import Relay
+import Terminal
+
+#if PhonePage
+    import PhonePageCommands
+#endif
 
 /// `onionbell phones`: the operator's phone book.
 struct PhonesCommand: AsyncParsableCommand {
@@ -17,8 +22,15 @@ struct PhonesCommand: AsyncParsableCommand {
         subcommands: [
             PhonesAddCommand.self, PhonesListCommand.self, PhonesShowCommand.self, PhonesTestCommand.self,
             PhonesRenameCommand.self, PhonesRemoveCommand.self, PhonesAliasCommand.self,
-            PhonesLinkCommand.self,
-        ])
+        ] + ofFeatures)
+
+    private static var ofFeatures: [any ParsableCommand.Type] {
+        #if PhonePage
+            [PhonesLinkCommand.self]
+        #else
+            []
+        #endif
+    }
 }
 
 /// A name of the phone book on the command line.

@@ -5,6 +5,7 @@ import JSONCoding
 import Node
 import Processes
 import Relay
+import Terminal
 import Wire
 
 /// `onionbell phones test`.

@@ -6,6 +6,7 @@ import Node
 import Pointing
 import Processes
 import Reactor
+import Terminal
 import Tor
 
 extension PointedClient: ExpressibleByArgument {}

@@ -4,6 +4,7 @@ import Encodings
 import JSONCoding
 import Processes
 import Reactor
+import Terminal
 import Wire
 
 /// Which mailbox is read, and with what: from a file, standard input or the command line.

@@ -8,6 +8,7 @@ import Node
 import Processes
 import QR
 import Reactor
+import Terminal
 import Wire
 
 /// `onionbell receive`: the phone of a mailbox, in a terminal.

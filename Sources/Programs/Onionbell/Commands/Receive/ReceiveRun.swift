@@ -4,6 +4,7 @@ import Glibc
 import HTTP1
 import Processes
 import Reactor
+import Terminal
 import Tor
 
 /// The options of `onionbell receive`.

@@ -3,6 +3,7 @@ import Client
 import Glibc
 import Processes
 import Reactor
+import Terminal
 import Wire
 
 /// `onionbell bisq-agent`: Bisq's end of the way back.

@@ -4,6 +4,7 @@ import Glibc
 import JSONCoding
 import Processes
 import Reactor
+import Terminal
 import Tor
 import Wire
 

@@ -3,6 +3,7 @@ import Node
 import Persistence
 import PostgreSQL
 import Processes
+import Terminal
 
 /// `onionbell storage`: the store in a PostgreSQL database.
 struct StorageCommand: ParsableCommand {

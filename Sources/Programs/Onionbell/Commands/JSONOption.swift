@@ -1,7 +1,0 @@
-import ArgumentParser
-
-/// `--json` of commands that list something.
-struct JSONOption: ParsableArguments {
-    @Flag(help: "As JSON, for scripts.")
-    var json = false
-}

@@ -1,0 +1,67 @@
+import Foundation
+import Testing
+
+/// The rooms of `Sources` import downwards, and features stand beside each other: what a file imports says so.
+@Suite struct ModuleGraphTests {
+    private static let sources = URL(filePath: #filePath).deletingLastPathComponent()
+        .appending(path: "../../Sources").standardized
+
+    /// The names of the modules in a room, by what folders of Package.swift's targets there are.
+    private static let modules: [String: String] = {
+        let text =
+            (try? String(contentsOf: sources.appending(path: "../Package.swift"), encoding: .utf8)) ?? ""
+        var rooms: [String: String] = [:]
+        for match in text.matches(of: /library\(\s*"([A-Z]\w+)\/([\w\/]+)"(?:, named: "(\w+)")?/) {
+            let name = match.output.3 ?? match.output.2.split(separator: "/").last ?? ""
+            rooms[String(name)] = String(match.output.1)
+        }
+        for match in text.matches(of: /feature\(\s*"([\w\/]+)"(?:, named: "(\w+)")?/) {
+            let name = match.output.2 ?? match.output.1.split(separator: "/").last ?? ""
+            rooms[String(name)] = "Features"
+        }
+        rooms["Node"] = "Node"
+        return rooms
+    }()
+
+    /// The imports of the files below a folder, with the files.
+    private static func imports(below folder: String) -> [(file: String, module: String)] {
+        let base = sources.appending(path: folder)
+        let all = FileManager.default.enumerator(atPath: base.path)?.allObjects ?? []
+        return all.compactMap { $0 as? String }.filter { $0.hasSuffix(".swift") }.flatMap { file in
+            let text = (try? String(contentsOf: base.appending(path: file), encoding: .utf8)) ?? ""
+            return text.matches(of: /(?m)^ *import (\w+)$/).map { ("\(folder)/\(file)", String($0.output.1)) }
+        }
+    }
+
+    @Test(arguments: [
+        ("Base", ["Base"]), ("Core", ["Base", "Core"]), ("Edge", ["Base", "Core", "Edge"]),
+        ("Node", ["Base", "Core", "Edge"]),
+    ])
+    func aRoomImportsNothingAboveIt(room: String, allowed: [String]) {
+        let found = Self.imports(below: room)
+        #expect(found.count > 50)
+        for (file, module) in found {
+            guard let other = Self.modules[module] else { continue }
+            #expect(allowed.contains(other), "\(file) imports \(module) of \(other)")
+        }
+    }
+
+    /// A feature may be left out of a program, so that no other one needs it. What several have in common is no feature.
+    @Test func noFeatureImportsAnother() throws {
+        let shared: Set = ["PushEndpoints"]
+        let folders = try FileManager.default.contentsOfDirectory(
+            atPath: Self.sources.appending(path: "Features").path
+        ).filter { $0 != "FeatureList" }
+        #expect(folders.count > 4)
+        for folder in folders {
+            let own = Set(
+                Self.modules.filter { $0.value == "Features" }.keys.filter {
+                    $0.hasPrefix(folder) || $0 == folder
+                })
+            for (file, module) in Self.imports(below: "Features/\(folder)")
+            where Self.modules[module] == "Features" {
+                #expect(own.contains(module) || shared.contains(module), "\(file) imports \(module)")
+            }
+        }
+    }
+}
