@@ -20,17 +20,17 @@ import Wire
     static let loopback = Endpoint.host("127.0.0.1", port: 0)
     private static let ping = Envelope(messageVersion: 10, message: .ping(Ping(nonce: 1))).frame
 
-    private func line(_ circuit: UInt32) -> [UInt8] {
+    func line(_ circuit: UInt32) -> [UInt8] {
         Array("PROXY TCP6 fc00:dead:beef:4dad::0:\(String(circuit, radix: 16)) ::1 \(circuit) 80\r\n".utf8)
     }
 
-    private func told() -> Circuits {
+    func told() -> Circuits {
         var settings = CircuitsSettings()
         settings.knowsCircuits = true
         return Circuits(settings: settings)
     }
 
-    private func isAnswered(_ client: RawPeer) async -> Bool {
+    func isAnswered(_ client: RawPeer) async -> Bool {
         let before = client.received.count
         client.stream.write(Array("GET / HTTP/1.1\r\nHost: a\r\n\r\n".utf8))
         await client.wait { $0.received.count > before || $0.hasEnded }
@@ -283,7 +283,7 @@ import Wire
 
     @Test func theHeaviestGoFirstAndAmongThemTheLongestSilent() {
         let candidates = [(1, 5), (3, 9), (3, 4), (2, 1), (3, 7)].map {
-            Places.Candidate(heldWith: $0.0, lastHeard: MonotonicTime(nanoseconds: Int64($0.1)))
+            Places.Candidate(heldWith: $0.0, silentSince: MonotonicTime(nanoseconds: Int64($0.1)))
         }
         #expect(Places.victims(among: candidates, count: 1) == [2])
         #expect(Places.victims(among: candidates, count: 4) == [2, 4, 1, 3])

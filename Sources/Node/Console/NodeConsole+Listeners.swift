@@ -34,6 +34,9 @@ extension NodeConsole {
     /// The share of all clients without a session at a listener that other machines reach, however many circuits they use:
     /// half a hundredth of the loop's time, and at once less than one turn of the loop may take.
     private static let ofStrangers = Rate(perSecond: 100, burst: 50)
+    /// The share of the first requests of new circuits: more than tor can make circuits, which cost it over three
+    /// milliseconds each.
+    private static let ofFirsts = Rate(perSecond: 400, burst: 50)
     private static let acceptsPerTurn = 8
     /// "Not yours", "not you", "nothing there", "not so often".
     private static let refusals: Set = [401, 403, 404, 429]
@@ -110,6 +113,7 @@ extension NodeConsole {
         clients.knowsCircuits = settings.isGuarded
         clients.areShared = !settings.isGuarded
         clients.ofStrangers = NodeConsole.ofStrangers
+        clients.ofFirsts = NodeConsole.ofFirsts
         let circuits = Circuits(settings: clients)
         let endpoint = try site.sockets.open("console") { (endpoint) throws(SystemError) in
             let server = makeServer(site, settings, by: circuits, own: [origin], cookie: "onionbell")

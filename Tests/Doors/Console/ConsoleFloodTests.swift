@@ -42,13 +42,15 @@ import Wire
 
     /// - Parameter handler: In the console's place.
     private func site(
-        strangers: Rate? = nil, framesPerSecond: Int = 0, handler: HTTPServer.Handler? = nil
+        strangers: Rate? = nil, firsts: Rate? = nil, framesPerSecond: Int = 0,
+        handler: HTTPServer.Handler? = nil
     ) async throws -> Site {
         let dispatcher = try await idleDispatcher()
         var settings = CircuitsSettings()
         settings.knowsCircuits = true
         settings.limits.framesPerSecond = framesPerSecond
         settings.ofStrangers = strangers
+        settings.ofFirsts = firsts
         let circuits = Circuits(settings: settings)
         var http = HTTPServerSettings()
         http.refusals = [401, 403, 404, 429]
@@ -135,6 +137,51 @@ import Wire
         let places = served.indices.filter { served[$0] == "/page" }
         #expect(places.count == 5 && !floods.contains(where: \.hasEnded))
         for (one, next) in zip(places, places.dropFirst()) { #expect(next - one == 5, "\(places)") }
+        await site.close()
+    }
+
+    /// A circuit that says nothing, or half a request, uses up nothing of what others need.
+    @Test(arguments: ["", "GET / HTTP/1.1\r\n"])
+    func whoAsksNothingWholeTakesNoTurn(words: String) async throws {
+        let site = try await site(strangers: Rate(perSecond: 0.001, burst: 2))
+        var crowd: [RawPeer] = []
+        for circuit in 1...20 as ClosedRange<UInt32> {
+            let one = try await site.client(circuit)
+            one.stream.write(Array(words.utf8))
+            crowd.append(one)
+        }
+        try await EventLoop.until { site.circuits.counters.circuits == 20 }
+        let client = try await site.client(100)
+        client.stream.write(get("/"))
+        await client.wait { $0.hasEnded || !$0.received.isEmpty }
+        #expect(answers(client, 200) == 1 && site.circuits.strangers?.waiting == 0)
+        #expect(crowd.allSatisfy { !$0.hasEnded })
+        await site.close()
+    }
+
+    /// Whoever asks on and on stands behind whoever asks for the first time; that holds once for each circuit.
+    @Test func aCircuitsFirstRequestStandsBehindNobodyWhoAskedBefore() async throws {
+        let never = 0.001
+        let site = try await site(
+            strangers: Rate(perSecond: never, burst: 4), firsts: Rate(perSecond: never, burst: 10))
+        var crowd: [RawPeer] = []
+        for circuit in 1...8 as ClosedRange<UInt32> {
+            let one = try await site.client(circuit)
+            // More than its first and all turns: each comes to stand in the row.
+            one.stream.write(get("/", 10))
+            crowd.append(one)
+        }
+        try await EventLoop.until { site.circuits.strangers?.waiting == 8 }
+        #expect(site.server.counters.requests == 8 + 4)
+        let client = try await site.client(100)
+        client.stream.write(get("/", 2))
+        await client.wait { $0.hasEnded || !$0.received.isEmpty }
+        try await EventLoop.until { site.circuits.strangers?.waiting == 9 }
+        // Another stream of the same circuit is nobody new.
+        let other = try await site.client(100)
+        other.stream.write(get("/"))
+        try await EventLoop.until { site.circuits.strangers?.waiting == 10 }
+        #expect(answers(client, 200) == 1 && other.received.isEmpty && site.server.counters.requests == 13)
         await site.close()
     }
 

@@ -21,6 +21,8 @@ package struct CircuitsSettings: Equatable, Sendable {
     package var areShared = false
     /// The share of all HTTP requests by strangers, however many circuits they come by; `nil`: no limit.
     package var ofStrangers: Rate?
+    /// The share of the first requests of strangers' circuits, besides ``ofStrangers``; `nil`: there is none.
+    package var ofFirsts: Rate?
     /// Whether connections come from network addresses.
     package var areAddresses = false
 
@@ -101,7 +103,7 @@ package final class Circuits {
     package init(settings: CircuitsSettings = CircuitsSettings()) {
         self.settings = settings
         limits = CircuitAccount.SharedLimits(settings.ofEach)
-        strangers = settings.ofStrangers.map(StrangersShare.init)
+        strangers = settings.ofStrangers.map { StrangersShare($0, firsts: settings.ofFirsts) }
     }
 
     /// Circuits in the table: those with connections, and those whose misdeeds are not forgotten yet.
@@ -175,6 +177,7 @@ final class Circuit {
     private(set) var isSlowed = false
     /// Whether somebody has shown by it that he may be here: its next connections are his, too.
     private(set) var isKnown = false
+    private var hasAsked = false
     private var timer: Timer?
     private var slowed: [ObjectIdentifier: DoorConnection] = [:]
 
@@ -258,6 +261,12 @@ final class Circuit {
         account.forgetRefusals()
         // One circuit of tor's is one client's; an address may be many people's.
         if case .circuit? = origin { isKnown = true }
+    }
+
+    /// Returns whether a whole request is the circuit's first, and counts it.
+    func takesFirst() -> Bool {
+        defer { hasAsked = true }
+        return !hasAsked
     }
 
     /// Whether the circuit is heard no more for a while.

@@ -40,30 +40,6 @@ class DoorConnection: StreamHandler {
         var tls: TLSSession?
     }
 
-    enum End {
-        /// The client closed the connection, or the network did.
-        case lost
-        /// The client sent nothing for too long.
-        case idle
-        /// The client does not take its answers.
-        case unread
-        /// A frame or request that was begun did not come to its end.
-        case late
-        /// The connection did not begin with tor's line on its circuit.
-        case withoutLine
-        /// One too many for its circuit or address.
-        case refused
-        /// The connection made room for another one.
-        case evicted
-        /// The connection held most, when all together held too much.
-        case greedy
-        case shutDown
-        /// The successor serves it.
-        case handedOn
-        /// The protocol's own end.
-        case finished
-    }
-
     private enum State {
         /// Tor's line on the circuit is not whole yet.
         case arriving(ProxyLineDecoder)
@@ -125,6 +101,8 @@ class DoorConnection: StreamHandler {
     var isIncomplete: Bool { false }
     /// Whether answers are still to be given.
     var isBusy: Bool { false }
+    /// The time since which the client has said nothing that counts when places are short.
+    var silentSince: MonotonicTime { lastHeard }
     /// Bytes that were read and are not done with.
     var heldBytes: Int { 0 }
     /// Ends the connection: a frame or request that is incomplete has had its time.
@@ -135,8 +113,10 @@ class DoorConnection: StreamHandler {
     // MARK: In
 
     final func stream(_ stream: Stream, received bytes: RawSpan) {
-        lastHeard = EventLoop.now
-        guard case .arriving(var decoder) = state else { return take(bytes) }
+        guard case .arriving(var decoder) = state else {
+            lastHeard = EventLoop.now
+            return take(bytes)
+        }
         var start = 0
         do throws(ProxyLineError) {
             guard let line = try decoder.decode(Span<UInt8>(_bytes: bytes), from: &start) else {
@@ -144,6 +124,7 @@ class DoorConnection: StreamHandler {
                 return startDeadline()
             }
             stopDeadline()
+            lastHeard = EventLoop.now
             enter(by: .circuit(line.circuit))
             if !hasEnded { take(bytes.extracting(start..<bytes.byteCount)) }
         } catch {

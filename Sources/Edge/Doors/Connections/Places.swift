@@ -4,7 +4,8 @@ import Reactor
 /// The connections that a door has open, and its places for them.
 ///
 /// A new connection, when all places are taken, takes one that is in use: of the circuit, or the address,
-/// with the most connections the one that was silent for longest goes.
+/// with the most connections the one that was silent for longest goes. Who waits for an answer is not silent, but has half
+/// of the places at most: strangers who wait would keep all newcomers out.
 @EventLoop
 final class Places {
     private let limit: Int
@@ -37,18 +38,24 @@ final class Places {
         if open.isEmpty { done() }
     }
 
+    /// The time in which tor says by which circuit a connection comes.
+    private static let timeToArrive: Duration = .seconds(1)
+
     private func makeRoom() {
         // Those who may be here have an eighth of the places to themselves.
         let known = open.values.count(where: \.isKnown)
-        // Those that have not said by which circuit they come are as one.
-        let arriving = open.values.count { $0.circuit == nil }
+        let waiting = open.values.count(where: \.isBusy)
+        // Those that do not say by which circuit they come are as one. Tor says it at once: who has just come has not been
+        // read.
+        let justCome = EventLoop.now - Places.timeToArrive
+        let arriving = open.values.count { $0.circuit == nil && $0.silentSince < justCome }
         let connections = open.values.filter { !$0.isKnown || known > limit / 8 }
         let victims = Places.victims(
             among: connections.map { connection in
-                // Whoever waits for an answer is not silent.
-                Candidate(
-                    heldWith: connection.circuit?.connections ?? arriving,
-                    lastHeard: connection.isBusy ? .max : connection.lastHeard)
+                let since = connection.silentSince
+                return Candidate(
+                    heldWith: connection.circuit?.connections ?? (since < justCome ? arriving : 1),
+                    silentSince: connection.isBusy && waiting <= limit / 2 ? .max : since)
             }, count: max(1, limit / 1024))
         for index in victims { connections[index].end(.evicted) }
         evicted += victims.count
@@ -58,10 +65,11 @@ final class Places {
     struct Candidate {
         /// The number of connections that its circuit or address has.
         let heldWith: Int
-        let lastHeard: MonotonicTime
+        /// The time since which the connection has said nothing that counts.
+        let silentSince: MonotonicTime
 
         func goes(before other: Candidate) -> Bool {
-            heldWith != other.heldWith ? heldWith > other.heldWith : lastHeard < other.lastHeard
+            heldWith != other.heldWith ? heldWith > other.heldWith : silentSince < other.silentSince
         }
     }
 

@@ -1,3 +1,4 @@
+import Clocks
 import Encodings
 import HTTP1
 import Reactor
@@ -20,14 +21,13 @@ final class HTTPConnection: DoorConnection {
         case live
     }
 
-    /// The permission to answer a stranger's next request, which comes from the share of all strangers.
-    private enum Permit {
-        /// The share has not been asked for the next request.
-        case unasked
-        /// The stranger stands in the row until the permission comes.
-        case awaited
-        /// The next request may be answered.
-        case granted
+    /// A stranger's whole request that waits for its turn in the row of all strangers.
+    private final class Waiting {
+        let request: HTTPRequest
+        /// The bytes that the request was read from, at least.
+        let bytes: Int
+
+        init(_ request: HTTPRequest, bytes: Int) { (self.request, self.bytes) = (request, bytes) }
     }
 
     private unowned let server: HTTPServer
@@ -42,7 +42,9 @@ final class HTTPConnection: DoorConnection {
     /// Requests handed to the handler, and the last of them that it has answered.
     private var (asked, answered) = (0, 0)
     private var live: LiveAnswer?
-    private var permit = Permit.unasked
+    private var waiting: Waiting?
+    /// The time at which the last whole request came, or had its answer; before the first, that of the connection.
+    private var lastWhole: MonotonicTime
 
     /// Makes a client's connection.
     ///
@@ -52,6 +54,7 @@ final class HTTPConnection: DoorConnection {
         self.isProxy = isProxy
         isSecure = arrival.tls != nil
         decoder = HTTPRequestDecoder(limits: server.settings.limits, isSecure: isSecure)
+        lastWhole = EventLoop.now
         super.init(stream, arrival, at: places, limits: server.limits)
     }
 
@@ -67,8 +70,11 @@ final class HTTPConnection: DoorConnection {
 
     override func proceed() {
         if turn == .live, !isHeldBack { live?.client?.gotRoom() }
-        while !isDrained, turn == .waiting, !hasEnded, !isHeldBack, takePermit() {
+        while !isDrained, turn == .waiting, waiting == nil, !hasEnded, !isHeldBack,
+            circuit?.askToRead(self) == true
+        {
             do throws(HTTPFault) {
+                let held = standing.heldBytes
                 var standing = HTTPRequestDecoder.Standing()
                 guard let request = try decoder.next(leaving: &standing, bodyLimit: server.bodyLimit) else {
                     self.standing = standing
@@ -78,7 +84,12 @@ final class HTTPConnection: DoorConnection {
                 self.standing = standing
                 isDrained = standing.heldBytes == 0
                 stopDeadline()
-                answer(request)
+                lastWhole = lastHeard
+                if takeTurn() {
+                    answer(request)
+                } else {
+                    waiting = Waiting(request, bytes: held - standing.heldBytes)
+                }
             } catch {
                 strike()
                 send(server.refusal(HTTPResponse(error)), withBody: true)
@@ -86,15 +97,13 @@ final class HTTPConnection: DoorConnection {
         }
     }
 
-    /// Takes the permit for the next request. If there is none, the request is answered when its circuit has its share
-    /// again, or its turn among the strangers has come.
+    /// Takes a turn for a whole request that has come. If there is none, the request is answered when its turn among the
+    /// strangers has come: who says nothing, or half a request, takes no turn and stands in no row.
     ///
     /// - Returns: Whether the request may be answered now.
-    private func takePermit() -> Bool {
-        guard circuit?.askToRead(self) == true, permit != .awaited else { return false }
-        guard let strangers = server.strangers, !isKnown, permit == .unasked else { return true }
-        permit = strangers.takeTurn(for: self) ? .granted : .awaited
-        return permit == .granted
+    private func takeTurn() -> Bool {
+        guard let strangers = server.strangers, !isKnown, let circuit else { return true }
+        return strangers.takeTurn(for: self, of: circuit)
     }
 
     private func askForMore() {
@@ -103,16 +112,19 @@ final class HTTPConnection: DoorConnection {
         write { $0 += HTTPResponse.goOn }
     }
 
-    override var wantsMore: Bool { (turn == .waiting && permit != .awaited) || turn == .live }
-    override var isIncomplete: Bool { standing.isWithinRequest }
+    override var wantsMore: Bool { (turn == .waiting && waiting == nil) || turn == .live }
+    override var isIncomplete: Bool { standing.isWithinRequest || waiting != nil }
     override var isBusy: Bool { turn == .asking || turn == .answering }
-    override var heldBytes: Int { standing.heldBytes + (live?.client?.heldBytes ?? 0) }
+    override var heldBytes: Int {
+        standing.heldBytes + (waiting?.bytes ?? 0) + (live?.client?.heldBytes ?? 0)
+    }
+    override var silentSince: MonotonicTime { turn == .live ? lastHeard : lastWhole }
 
     override func willEnd(_ end: End) {
         let live = live
         self.live = nil
         live?.connectionEnded()
-        if permit == .awaited { server.strangers?.leave(self) }
+        if waiting != nil { server.strangers?.leave(self) }
     }
 
     override func deadlinePassed() {
@@ -125,7 +137,6 @@ final class HTTPConnection: DoorConnection {
 
     private func answer(_ request: consuming HTTPRequest) {
         server.counters.requests += 1
-        permit = .unasked
         if isProxy, !move(to: server.client(of: request, from: peerAddress)) {
             let refused = HTTPResponse(status: 429, text: "too many connections", isKeptAlive: false)
             return send(server.refusal(refused), withBody: true)
@@ -150,7 +161,9 @@ final class HTTPConnection: DoorConnection {
             if server.countsRefusals, countAnswer(response) { response.isKeptAlive = false }
             response.isKeptAlive = response.isKeptAlive && isKeptAlive && !isShuttingDown
             send(response, withBody: withBody)
-            if isLate { goOn() }
+            guard isLate else { return }
+            lastWhole = EventLoop.now
+            goOn()
         }
         if let open = server.opening(of: request) {
             open(LiveAnswer(on: self, respond))
@@ -200,9 +213,11 @@ final class HTTPConnection: DoorConnection {
         awaitAnswer()
     }
 
-    /// Goes on with the one request that a stranger may have answered now.
+    /// Answers the request of a stranger whose turn has come.
     func turnHasCome() {
-        permit = .granted
+        guard let waiting else { return }
+        self.waiting = nil
+        answer(waiting.request)
         goOn()
     }
 }
