@@ -22,9 +22,13 @@ final class LoopbackStage {
     /// - Parameters:
     ///   - state: the state directory; `nil`: the world's.
     ///   - withWebPush: whether browsers are among the phones.
+    ///   - names: the names by which the gateways are known besides those of this machine.
     ///   - change: makes the configuration's text another one.
-    init(state: String? = nil, withWebPush: Bool = false, change: (String) -> String = { $0 }) throws {
-        world = try LabWorld()
+    init(
+        state: String? = nil, withWebPush: Bool = false, names: [String] = [],
+        change: (String) -> String = { $0 }
+    ) throws {
+        world = try LabWorld(names: names)
         door = world.directory.path + "/peers"
         let torrc = world.directory.path + "/torrc"
         let lines = Array("\nDisableNetwork 1\n".utf8)
