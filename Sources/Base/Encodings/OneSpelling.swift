@@ -35,6 +35,9 @@ package enum OneSpelling {
 
     /// Returns a path: one slash for several behind each other, no letter, digit, `-`, `.`, `_` or `~` behind a percent sign,
     /// and the other escapes in capitals (RFC 3986, section 6.2.2).
+    ///
+    /// Segments of dots stay, and so lead nowhere: a proxy that lets one path through without a login may not have seen what
+    /// they would make of it.
     package static func path(_ path: String) -> String {
         guard !path.withBytes(isPlain) else { return path }
         var joined: [UInt8] = []

@@ -85,8 +85,10 @@ struct HTTPRequestLine {
     /// Whether there is nothing from `start` on, or a colon and a port number, which may be left out.
     private static func isPort(_ bytes: Span<UInt8>, from start: Int) -> Bool {
         guard start < bytes.count else { return true }
-        return bytes[start] == UInt8(ascii: ":") && bytes.count - start <= 6
-            && bytes.endOfRun(from: start + 1, of: \.isDigit) == bytes.count
+        guard bytes[start] == UInt8(ascii: ":") else { return false }
+        // Zeros in front say nothing.
+        let first = bytes.endOfRun(from: start + 1) { $0 == UInt8(ascii: "0") }
+        return bytes.count - first <= 5 && bytes.endOfRun(from: first, of: \.isDigit) == bytes.count
     }
 }
 

@@ -28,7 +28,10 @@ struct ConsoleRules {
     /// Whether a browser means that origin of ours: its host may be spelled otherwise, as with a dot at the end.
     private static func isOrigin(_ named: String, _ own: String) -> Bool {
         let scheme = own.utf8.count - host(of: own).utf8.count
-        guard named.utf8.prefix(scheme).elementsEqual(own.utf8.prefix(scheme)) else { return false }
+        let isScheme = named.utf8.prefix(scheme).elementsEqual(own.utf8.prefix(scheme)) {
+            ASCII.lowercased($0) == $1
+        }
+        guard isScheme else { return false }
         return oneSpelling(of: String(Substring(named.utf8.dropFirst(scheme))), for: own) == host(of: own)
     }
 
