@@ -146,7 +146,9 @@ import Vectors
             }
             for other in Self.others(path) {
                 let status = try await answer(endpoint, path: other).prefix(3)
-                #expect(["400", "401", "403", "404", "405", "415"].contains(status), "\(method) \(other): \(status)")
+                #expect(
+                    ["400", "401", "403", "404", "405", "415"].contains(status),
+                    "\(method) \(other): \(status)")
             }
         }
         print("\(endpoints.count) requests in \(asked) spellings")

@@ -2,7 +2,9 @@ import Clocks
 import Relay
 import Testing
 
+@testable import Bitwarden
 @testable import Persistence
+@testable import StatusIMEndpoint
 
 /// Dates in the store that nobody has confirmed.
 @Suite(.serialized) struct DatesTests {
@@ -80,6 +82,66 @@ import Testing
         _ = try await outbox.commit([stored(1, at: Self.wrong)])
         let content = try await outbox.content(at: Self.right)
         #expect(content.redating == nil && content.waiting.map(\.acceptedAt) == [Self.wrong])
+        await outbox.close()
+    }
+
+    // MARK: Registrations
+
+    /// When the clock is set, what was registered by the wrong one is as old as it is, and no older or newer.
+    @Test(arguments: [by, .zero - by])
+    func registrationsGoWithTheClockOverARestart(by step: Duration) async throws {
+        let wrong = Self.right - step
+        let before = Self.wrong - .seconds(9)
+        var outbox = try await directory.open()
+        var limits = StatusIMRegistration.Limits()
+        limits.messages = 9
+        func key(_ number: UInt64) -> StatusIMRegistration.Key {
+            let digest = Digest(high: number, low: 0)
+            return StatusIMRegistration.Key(owner: digest, installation: digest)
+        }
+        var status = try await StoredStatusIMRegistrations(in: outbox, limits: limits)
+        var devices = try await StoredBitwardenDevices(in: outbox)
+        try await StoredInstallations(in: outbox).put(
+            Installation(id: "one", keyDigest: Digest(high: 1, low: 2), addedAt: 1))
+        func put(_ number: UInt64, at time: UnixTime) async throws {
+            _ = try await status.put([1], of: key(number), version: 1, at: time.milliseconds)
+            let digest = Digest(high: number, low: 0)
+            let device = BitwardenDevice(
+                id: digest, installation: "one", user: digest, identifier: digest, type: 1,
+                pushToken: "token \(number)", organizations: [])
+            #expect(try await devices.put(device, at: time.milliseconds, limit: 9))
+        }
+        try await put(1, at: before)
+        _ = try await outbox.content(at: wrong)
+        try await put(2, at: wrong)
+        try await status.noteUse(of: key(2), at: (wrong + .seconds(1)).milliseconds)
+        let message = Digest(high: 9, low: 9)
+        try await status.remember(
+            message, [7], at: wrong.milliseconds, forgettingBefore: before.milliseconds)
+        let (own, foreign) = (wrong + .seconds(2), before)
+        let (first, second) = (Digest(high: 1, low: 1), Digest(high: 1, low: 2))
+        _ = try await outbox.commit([
+            .buryToken(first, DeadToken(since: own, buriedAt: own)),
+            .buryToken(second, DeadToken(since: foreign, buriedAt: own)),
+        ])
+        await outbox.close()
+
+        outbox = try await directory.open()
+        let dead = try await outbox.content(at: Self.right).deadTokens
+        status = try await StoredStatusIMRegistrations(in: outbox, limits: limits)
+        devices = try await StoredBitwardenDevices(in: outbox)
+        let phones = try await status.look(for: Digest(high: 1, low: 1), [key(1), key(2)]) { [$1] }.found
+        #expect(phones.map(\.?.registeredAt) == [before, Self.right])
+        #expect(phones.map(\.?.usedAt) == [0, Self.right + .seconds(1)])
+        let found = try await devices.phones(of: .installation("one"), except: nil)
+        #expect(found.map(\.registeredAt) == phones.map { $0?.registeredAt ?? 0 })
+        #expect(dead[first] == DeadToken(since: own + step, buriedAt: own + step))
+        #expect(dead[second] == DeadToken(since: foreign, buriedAt: own + step))
+        // What was handled a moment ago is not handled again.
+        try await status.remember(
+            Digest(high: 9, low: 8), [8], at: Self.right.milliseconds,
+            forgettingBefore: (Self.right - .seconds(1)).milliseconds)
+        #expect(try await status.look(for: message, []) { _, _ in [0] }.told == [7])
         await outbox.close()
     }
 

@@ -1,4 +1,5 @@
 import Clocks
+import Encodings
 import Testing
 import Vectors
 
@@ -61,6 +62,34 @@ import Vectors
     }
 
     private func isWhole(_ life: Duration) -> Bool { life <= Self.life && life >= Self.life - .seconds(60) }
+
+    /// A phone registers by a wrong clock, which is then set right. A gateway's word of an hour before is of the app that was
+    /// there before; its word of an hour later is of this one, until it registers again.
+    @Test(arguments: [years, .zero - years, .seconds(90), .seconds(-90)])
+    func aRegistrationByAWrongClockIsComparedWithAGatewaysTime(off error: Duration) throws {
+        let node = node(off: error)
+        var submission = Sample.android("1")
+        submission.registeredAt = node.pipeline.date(at: node.now)
+        set(node, by: .zero - error)
+        let registered = node.now.unix
+        node.pass(Self.hour * 2)
+        node.accept(submission)
+        let before = Outcome.tokenDead(reason: "Unregistered", since: registered - Self.hour)
+        #expect(node.end(try #require(node.send()), before) == [1: .refused(reason: "Unregistered")])
+        submission.uid = "2"
+        node.accept(submission)
+        let after = Outcome.tokenDead(reason: "Unregistered", since: registered + Self.hour)
+        #expect(node.end(try #require(node.send()), after) == [2: .tokenDead(reason: "Unregistered")])
+        submission.uid = "3"
+        guard case .answered(.ended(.tokenDead(_, let detail))) = node.submit(submission) else {
+            Issue.record("it is not dead")
+            return
+        }
+        let told = (registered + Self.hour).milliseconds
+        #expect(detail == UTCTime.text(told).map { Ending.detail(deadSince: $0) })
+        submission.registeredAt = node.pipeline.date(at: node.now)
+        #expect(node.accept(submission) > 0)
+    }
 
     /// A board without a battery: to Apple and Google it had no time left.
     @Test(arguments: [years, .zero - years, .seconds(90), .seconds(-90)])

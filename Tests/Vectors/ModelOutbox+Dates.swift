@@ -14,7 +14,9 @@ extension ModelOutbox {
             identities[digest]?.acceptedAt = identity.acceptedAt + redating.by
         }
         for (token, told) in deadTokens where redating.moves(told.buriedAt) {
-            deadTokens[token] = DeadToken(since: told.since, buriedAt: told.buriedAt + redating.by)
+            deadTokens[token] = DeadToken(
+                since: redating.moves(told.since) ? told.since + redating.by : told.since,
+                buriedAt: told.buriedAt + redating.by)
         }
         return redating
     }

@@ -257,7 +257,7 @@ extension Pipeline {
         }
         // Its device may have died while it waited.
         if let since = deadTokens.sinceUnlessTried(row.token, at: now) {
-            return finish(slot, .unregistered(since: since), at: now)
+            return finish(slot, .unregistered(since: wallClock.told(since, at: now)), at: now)
         }
         spareBody(of: slot)
         delivery.enqueue(slot)

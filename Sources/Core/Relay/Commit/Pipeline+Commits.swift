@@ -96,7 +96,7 @@ extension Pipeline {
             }
             // The gateway may have said so while it was being stored.
             if let since = deadTokens.sinceUnlessTried(delivery.entries[slot].token, at: now) {
-                let ending = Ending.unregistered(since: since)
+                let ending = Ending.unregistered(since: wallClock.told(since, at: now))
                 return endAtOnce(slot, ending, countedAs: .ended(ending), for: ticket, at: now)
             }
             accept(ticket, sequence, isRepetition: false, at: now)

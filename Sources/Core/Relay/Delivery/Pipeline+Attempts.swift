@@ -205,17 +205,17 @@ extension Pipeline {
         case .refused(let reason, let kind, let detail):
             delivery.answered(slot, at: now.monotonic)
             finish(slot, .refused(reason: .gateway(reason, kind), detail: detail), at: now)
-        case .tokenDead(let reason, let since, let detail):
+        case .tokenDead(let reason, let told, let detail):
             delivery.answered(slot, at: now.monotonic)
+            // A clock of theirs that is ahead must not keep it dead for longer. Ours may have been set since the app
+            // registered the token: both times are of the clock that dates what is accepted.
+            let since = wallClock.dated(min(told ?? .max, now.unix), at: now)
             // Dead before the app registered it last, it may be alive (Apple, "Handling notification responses from APNs"):
             // this notification is refused, and no more is said of the token.
-            if let since, since < delivery.entries[slot].registeredAt {
+            if told != nil, since < delivery.entries[slot].registeredAt {
                 return finish(slot, .refused(reason: .gateway(reason), detail: detail), at: now)
             }
-            // A clock of theirs that is ahead must not keep it dead for longer.
-            bury(
-                slot, .tokenDead(reason: .gateway(reason), detail: detail),
-                since: min(since ?? .max, now.unix), at: now)
+            bury(slot, .tokenDead(reason: .gateway(reason), detail: detail), since: since, at: now)
         case .blocked(let reason):
             tellIfHeld(slot, reason)
             let wish = Deferral(reason: reason, scope: .host)

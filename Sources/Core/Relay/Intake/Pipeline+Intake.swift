@@ -41,7 +41,8 @@ extension Pipeline {
             }
             if let since = deadTokens.since(digests.token, at: now) {
                 return refuse(
-                    submission, digests, .ended(.unregistered(since: since)), from: door,
+                    submission, digests, .ended(.unregistered(since: wallClock.told(since, at: now))),
+                    from: door,
                     awaitsOutcome: awaitsOutcome, at: now)
             }
             notification = wallClock.dated(

@@ -171,6 +171,12 @@ struct WallClock: Sendable {
         return notification.later(by: .milliseconds(ahead))
     }
 
+    /// Returns a time of the wall clock by the clock that dates what is accepted.
+    func dated(_ time: UnixTime, at now: Instant) -> UnixTime { time - .milliseconds(ahead(at: now)) }
+
+    /// Returns a time of the clock that dates what is accepted by the wall clock of now, for those who read it.
+    func told(_ time: UnixTime, at now: Instant) -> UnixTime { time + .milliseconds(ahead(at: now)) }
+
     // MARK: Times
 
     /// Returns the time by a clock that nobody sets while the node runs.

@@ -21,6 +21,9 @@ package protocol DoorTables: AnyObject, SendableMetatype {
     /// The tables that an owner takes along in a backup, each behind those that it refers to.
     static var backedUp: [BackedUpTable] { get }
 
+    /// The dates that move with the clock that dates what is accepted, where that was wrong.
+    static var dates: [MovedDates] { get }
+
     /// Prepares the statements; the tables are there.
     init(_ connection: borrowing Connection) throws(StoreError)
 
@@ -44,6 +47,7 @@ package protocol DoorTables: AnyObject, SendableMetatype {
 
 extension DoorTables {
     package static var backedUp: [BackedUpTable] { [] }
+    package static var dates: [MovedDates] { [] }
     package static func owners(
         of table: StoreTable, in source: borrowing Connection
     ) throws(StoreError) -> RowOwners { { _, _ in .all } }
@@ -55,6 +59,14 @@ extension DoorTables {
 
 /// Returns the row that a text in a column is sealed for. The row has all columns that are copied, in their order.
 package typealias RowOwners = (_ column: StoreTable.Column, _ row: borrowing Statement) -> Sealed.Owner
+
+/// Columns of a table with dates that are of one moment: the first says whether it was by a wrong clock.
+package struct MovedDates: Sendable {
+    let table: String
+    let columns: [String]
+
+    package init(_ table: String, _ columns: String...) { (self.table, self.columns) = (table, columns) }
+}
 
 /// A table of a backup.
 package struct BackedUpTable: Sendable {

@@ -42,6 +42,11 @@ final class MailboxTables: DoorTables {
             StoreTable("mailbox_gone", [Column("sequence", .number, .key)]),
             MailboxPublisherRows.table, MailboxDelayedRows.table,
         ] + MailboxReaderRows.tables
+    static let dates = [
+        MovedDates("mailbox_message", "accepted_at", "expires_at"),
+        MovedDates("mailbox_reply", "accepted_at"),
+        MovedDates("mailbox_delayed", "due_at", "expires_at"),
+    ]
     private static let ofOwners = "mailbox IN (SELECT number FROM mailbox WHERE is_push = 0)"
     static let backedUp = [
         BackedUpTable("mailbox", most: Mailbox.most, where: "is_push = 0"),

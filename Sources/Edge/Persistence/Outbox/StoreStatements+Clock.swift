@@ -41,20 +41,23 @@ extension StoreStatements {
 
     private func redate(_ redating: Redating) throws(StoreError) {
         for table in Schema.waitingTables {
-            try move(table, "accepted_at", "expires_at", of: "sequence >", redating.behind, by: redating)
+            try move(table, ["accepted_at", "expires_at"], of: "sequence >", redating.behind, by: redating)
         }
-        try move("identity", "accepted_at", of: "sequence >", redating.behind, by: redating)
+        try move("identity", ["accepted_at"], of: "sequence >", redating.behind, by: redating)
         let since = redating.since.milliseconds
-        try move("dead_token", "buried_at", of: "buried_at >=", since, by: redating)
-        guard try DoorSchema.isThere(MailboxTables.self, on: connection) else { return }
-        try move("mailbox_message", "accepted_at", "expires_at", of: "accepted_at >=", since, by: redating)
-        try move("mailbox_reply", "accepted_at", of: "accepted_at >=", since, by: redating)
-        try move("mailbox_delayed", "due_at", "expires_at", of: "due_at >=", since, by: redating)
+        // A gateway may have named a time of long before: that one was never this clock's.
+        try move("dead_token", ["since"], of: "buried_at >= ?1 AND since >=", since, by: redating)
+        try move("dead_token", ["buried_at"], of: "buried_at >=", since, by: redating)
+        for kind in place.kinds.all where try DoorSchema.isThere(kind, on: connection) {
+            for dates in kind.dates {
+                try move(dates.table, dates.columns, of: "\(dates.columns[0]) >=", since, by: redating)
+            }
+        }
     }
 
     /// Moves dates of a table in those rows for which a condition holds with this number.
     private func move(
-        _ table: String, _ dates: String..., of rows: String, _ first: Int64, by redating: Redating
+        _ table: String, _ dates: [String], of rows: String, _ first: Int64, by redating: Redating
     ) throws(StoreError) {
         let moves = dates.map { "\($0) = \($0) + ?2" }.joined(separator: ", ")
         let statement = try Statement("UPDATE \(table) SET \(moves) WHERE \(rows) ?1", on: connection)

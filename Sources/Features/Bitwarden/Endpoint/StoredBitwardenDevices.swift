@@ -281,6 +281,8 @@ final class BitwardenTables: DoorTables {
 }
 
 extension BitwardenTables {
+    static let dates = [MovedDates("bitwarden_device", "registered_at")]
+
     static func owners(of table: StoreTable, in source: borrowing Connection) -> RowOwners {
         let isDevice = table.name == "bitwarden_device"
         return { _, row in isDevice ? .bitwarden(device: Digest(row.pair(1))) : .all }

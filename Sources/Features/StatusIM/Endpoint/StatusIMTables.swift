@@ -1,4 +1,5 @@
 import Crypto
+import Encodings
 import Persistence
 import Relay
 
@@ -326,20 +327,4 @@ final class StatusIMTables: DoorTables {
 
 extension StatusIMRegistration.Key {
     fileprivate var row: Sealed.Owner { .status(installation: installation, owner: owner) }
-}
-
-extension StatusIMTables {
-    static func owners(of table: StoreTable, in source: borrowing Connection) -> RowOwners {
-        let isRegistration = table.name == "status_registration"
-        return { _, row in
-            isRegistration
-                ? .status(installation: Digest(row.pair(1)), owner: Digest(row.pair(2))) : .all
-        }
-    }
-}
-
-extension Sealed.Owner {
-    fileprivate static func status(installation: Digest, owner: Digest) -> Sealed.Owner {
-        .row(kind: 8, [installation, owner])
-    }
 }
