@@ -96,8 +96,8 @@ import Vectors
                         guesser.close()
                     except OSError: pass
             ear = selectors.DefaultSelector()
-            for _ in range(320): ear.register(dial(), selectors.EVENT_READ)
-            for _ in range(20): threading.Thread(target=hang_up, daemon=True).start()
+            for _ in range(300): ear.register(dial(), selectors.EVENT_READ)
+            for _ in range(500): threading.Thread(target=hang_up, daemon=True).start()
             print('guessed', flush=True)
             while True:
                 for key, _ in ear.select():
