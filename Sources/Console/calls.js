@@ -9,13 +9,15 @@ const known = new Set([
     "token_device", "token_cut", "bad_name", "bad_phone_name", "phone_known", "name_taken", "name_full", "foreign_token", "no_address", "no_mailboxes",
     "mailbox_known", "busy", "android_only", "forms_differ", "backup_passphrase", "no_backup", "newer_backup",
     "wrong_passphrase", "another_node", "old_node_published", "old_node_unknown", "unsupervised", "edit_text", "settings_closed",
-    "changed_meanwhile", "no_way_out",
+    "changed_meanwhile", "no_way_out", "unfit_credential", "unfit_ids", "certificate_password", "certificate_password_wrong",
+    "service_refuses", "credential_in_use", "start_refused", "book_full", "too_many", "unknown_phone", "unknown_name", "unknown_mailbox",
+    "unfit_backup", "store_failed", "unreadable", "not_written",
 ]);
 
 /** Why the node has not done what it was asked for; its message is for people. */
 export class Refused extends Error {
     constructor(status, code, message, after = 0) {
-        super(known.has(code) ? state.words(`fault_${code}`) : message || state.words("fault_other", { status }));
+        super(known.has(code) ? state.words(`fault_${code}`, { reason: message }) : message || state.words("fault_other", { status }));
         this.status = status;
         this.code = code;
         /** The seconds to wait before it may be asked again; 0: not told. */

@@ -78,6 +78,36 @@ import Wire
         await stage.close()
     }
 
+    /// A certificate with its key, as macOS Keychain exports it, and its password.
+    @Test func aCertificateThatAppleTakesRingsAfterARestartInPlace() async throws {
+        let (stage, owner) = try await owned()
+        let certificate = try stage.world.credentials.certificateFile(
+            topic: LabWorld.topic, password: "pass word")
+        func asked(_ password: String) -> String {
+            let body: JSON = [
+                "way": "apple", "file": .string(Base64.encode(certificate)), "password": .string(password),
+            ]
+            return body.text
+        }
+        for (password, code) in [("", "certificate_password"), ("wrong", "certificate_password_wrong")] {
+            let (status, answer) = try await owner.json("POST", "/api/v1/ways/key", asked(password))
+            #expect(status == 422 && answer?["code"]?.string == code, "\(answer?.text ?? "")")
+        }
+        #expect(keys(of: stage).isEmpty)
+        let (status, answer) = try await owner.json("POST", "/api/v1/ways/key", asked("pass word"))
+        let plan = try #require(answer)
+        #expect(status == 200 && plan["service"]?.string == "taken", "\(plan.text)")
+        #expect(plan["fault_count"]?.integer == 0, "\(plan.text)")
+        #expect(keys(of: stage).sorted().map { $0.split(separator: ".").last } == ["p12", "password"])
+        // Once more it is the same.
+        #expect(try await owner.json("POST", "/api/v1/ways/key", asked("pass word")).1?["text"] == plan["text"])
+
+        try await take(plan, stage, owner)
+        let response = try await stage.dial().outcome(of: request(1, awaitsOutcome: true))
+        #expect(response.status == .delivered, "\(response)")
+        await stage.close()
+    }
+
     @Test func whatAppleRefusesOrIsNoKeyIsNotKept() async throws {
         let (stage, owner) = try await owned()
         let foreign = try run([
@@ -86,8 +116,8 @@ import Wire
         let cases: [(JSON, String)] = [
             (try apple(stage, Array(foreign.output.utf8)), "service_refuses"),
             (try apple(stage, keyID: "XYZ987XYZ9"), "service_refuses"),
-            (try apple(stage, keyID: "../../onio"), "unfit_credential"),
-            (try apple(stage, keyID: ""), "unfit_credential"),
+            (try apple(stage, keyID: "../../onio"), "unfit_ids"),
+            (try apple(stage, keyID: ""), "unfit_ids"),
             (try apple(stage, Array("no key".utf8)), "unfit_credential"),
             (["way": "google", "file": "{}"], "unfit_credential"),
             (

@@ -12,7 +12,7 @@ const examples = { phone_page: "https://phone.example.org/phone/", ntfy: "https:
 
 /** Ways that need a credential: the names that its file may have, and how it begins. */
 const credentials = {
-    apple: { accept: ".p8", example: "-----BEGIN PRIVATE KEY-----" },
+    apple: { accept: ".p8,.p12,.pfx", example: "-----BEGIN PRIVATE KEY-----" },
     google: { accept: ".json,application/json", example: '{"type": "service_account", …}' },
 };
 const longestCredential = 16384;
@@ -94,17 +94,32 @@ function askForCredential(place, way, turn) {
     const attributes = { autocomplete: "off", autocapitalize: "off", spellcheck: "false" };
     const text = element("textarea", { ...attributes, id: `file-${way}`, rows: 4, placeholder: credentials[way].example });
     const [keyID, teamID] = ["key", "team"].map((name) => element("input", { ...attributes, type: "text", id: `${name}-${way}`, maxlength: 40 }));
+    const password = element("input", { type: "password", id: `password-${way}`, autocomplete: "off", maxlength: 256 });
+    const [ids, secret] = [
+        element("div", {}, field(words("credential_key_id"), keyID), field(words("credential_team_id"), teamID)),
+        element("div", {}, field(words("credential_password"), password)),
+    ];
+    /** A certificate needs no ids, and may have a password. */
+    const drawFields = () => {
+        const isCertificate = isBase64(text.value);
+        ids.hidden = isCertificate;
+        secret.hidden = !isCertificate;
+    };
     const result = element("div", {});
     const take = async (file) => {
         if (!file) return;
         result.replaceChildren();
-        if (file.size > longestCredential) {
+        const content = file.size > longestCredential ? "" : await contentOf(file);
+        if (file.size > longestCredential || content.length > longestCredential) {
             result.replaceChildren(element("p", { class: "fault", role: "alert" }, words("credential_long")));
             return;
         }
-        text.value = await file.text();
+        text.value = content;
         keyID.value = /^AuthKey_([A-Z0-9]{10})\.p8$/.exec(file.name)?.[1] ?? keyID.value;
+        drawFields();
     };
+    text.addEventListener("input", drawFields);
+    drawFields();
     const chooser = element("input", { type: "file", id: `choose-${way}`, accept: credentials[way].accept, onchange: () => take(chooser.files[0]) });
     text.addEventListener("dragover", (event) => event.preventDefault());
     text.addEventListener("drop", (event) => {
@@ -114,12 +129,24 @@ function askForCredential(place, way, turn) {
     place.replaceChildren(
         form([
             field(words(`way_${way}_file`), text), field(words("credential_choose"), chooser),
-            ...(way === "apple" ? [field(words("credential_key_id"), keyID), field(words("credential_team_id"), teamID)] : []),
+            ...(way === "apple" ? [ids, secret] : []),
         ], words("way_look"), async () => {
             if (!text.value.trim()) return words("credential_none");
-            const ids = way === "apple" ? { key_id: keyID.value.trim(), team_id: teamID.value.trim() } : {};
-            await turn(true, null, result, { file: text.value, ...ids });
+            const isCertificate = isBase64(text.value);
+            const more = way !== "apple" ? {}
+                : isCertificate ? { password: password.value } : { key_id: keyID.value.trim(), team_id: teamID.value.trim() };
+            await turn(true, null, result, { file: text.value, ...more });
         }),
         result);
     text.focus();
+}
+
+/** Whether a text is that of a file of bytes, as a certificate is one. */
+const isBase64 = (text) => /^\s*MI[\w+/=\s]{100,}$/.test(text);
+
+/** A file's text; of one that is not text its bytes, as Base64 in lines. */
+async function contentOf(file) {
+    const bytes = new Uint8Array(await file.arrayBuffer());
+    if (bytes[0] !== 0x30) return new TextDecoder().decode(bytes);
+    return btoa(String.fromCharCode(...bytes)).replace(/.{64}/g, "$&\n");
 }

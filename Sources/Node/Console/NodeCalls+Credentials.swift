@@ -21,9 +21,11 @@ extension NodeCalls {
                 asks: [
                     "way": .choice([WaySwitch.apple.rawValue, WaySwitch.google.rawValue]),
                     "file": .text(WayCredential.longest).said(
-                        "Of Apple's key (.p8), or of Google's service account (JSON)."),
+                        "Of Apple's key (.p8), of a certificate with its key (.p12) in Base64, or of Google's service account (JSON)."
+                    ),
                     "key_id?": .text(40).said("Of Apple's key: ten characters."),
                     "team_id?": .text(40).said("Of Apple's: ten characters."),
+                    "password?": .text(256).said("Of a .p12, where it has one."),
                     "topic?": .text(255).said("The app's bundle id, where the settings have none."),
                 ],
                 answer: .json(
@@ -50,10 +52,11 @@ extension NodeCalls {
                 ? try WayCredential.google(bytes, in: state)
                 : try WayCredential.apple(
                     bytes, keyID: body.optionalText("key_id") ?? "",
-                    teamID: body.optionalText("team_id") ?? "", topic: body.optionalText("topic") ?? "",
+                    teamID: body.optionalText("team_id") ?? "",
+                    password: body.optionalText("password") ?? "", topic: body.optionalText("topic") ?? "",
                     in: state)
         } catch {
-            throw CallRefusal(.unfit, "unfit_credential", error.words)
+            throw CallRefusal(.unfit, error.code, error.words)
         }
         let plan = try await keep { () throws(CallRefusal) in
             try CredentialPlan(credential, way, present: try NodeCalls.text(of: file), file, running)
@@ -143,8 +146,10 @@ private struct CredentialPlan: Sendable {
         }
         guard let app = way.app(for: credential, in: settings) else { throw NodeCalls.uneditable("this way") }
         var contents = CredentialFiles.Contents(
-            reading: app.settings.files.filter { !$0.hasSameBytes(as: credential.path) })
-        contents.put(credential.content.bytes, at: credential.path)
+            reading: app.settings.files.filter { path in
+                !credential.files.contains { $0.path.hasSameBytes(as: path) }
+            })
+        for (path, content) in credential.files { contents.put(content.bytes, at: path) }
         (self.present, self.app, self.contents, self.credential) = (present, app, contents, credential)
         (state, named) = (running.stateDirectory, before.namedFiles + running.namedFiles)
     }
@@ -152,8 +157,9 @@ private struct CredentialPlan: Sendable {
     /// Writes the credential, and removes those that were taken before and that no settings name.
     func write() throws(CallRefusal) {
         let directory = StateDirectory.gatewayKeys(in: state)
-        guard (try? CredentialFiles.read(credential.path)) != credential.content.bytes else { return }
-        guard !named.contains(credential.path) else {
+        let changed = credential.files.filter { (try? CredentialFiles.read($0.path)) != $0.content.bytes }
+        guard !changed.isEmpty else { return }
+        guard !changed.contains(where: { named.contains($0.path) }) else {
             throw CallRefusal(
                 .conflict, "credential_in_use",
                 "another key with this id is in use: switch the way off, and then on with this one")
@@ -163,7 +169,9 @@ private struct CredentialPlan: Sendable {
             for name in try PrivateFile.names(in: directory) where !named.contains("\(directory)/\(name)") {
                 try PrivateFile.remove("\(directory)/\(name)")
             }
-            try PrivateFile.write(credential.content.bytes, to: credential.path, replacing: true)
+            for (path, content) in credential.files {
+                try PrivateFile.write(content.bytes, to: path, replacing: true)
+            }
         } catch {
             throw CallRefusal(.unavailable, "not_written", "\(error)")
         }

@@ -168,7 +168,7 @@ enum WaySwitch: String, CaseIterable, Sendable {
         guard let app = app(for: credential, in: settings) else {
             var members = [("name", newName(in: settings)), ("gateway", gateway)] + credential.values
             if self == .apple, !members.contains(where: { $0.0 == "topic" }) {
-                members.append(("topic", Self.bisqRemote))
+                members.append(("topic", credential.topic ?? Self.bisqRemote))
             }
             return try SettingsEdit.addApp(members, to: text)
         }
