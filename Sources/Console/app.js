@@ -57,13 +57,13 @@ async function show() {
     for (const kind of missed) redrawn(kind);
 }
 
-function draw({ title, nodes, live, isHero }, name) {
+function draw({ title, nodes, live, isHero, isWide }, name) {
     const { words } = state;
     document.documentElement.lang = state.language;
     document.title = `${title} · ${words("app_name")}`;
     const main = document.getElementById("screen");
     const focused = document.activeElement;
-    main.className = isHero ? "hero" : "";
+    main.className = isHero ? "hero" : isWide ? "wide" : "";
     main.replaceChildren(...[
         isHero ? element("img", { class: "logo", src: "icons/icon-192.png", alt: "", width: 88, height: 88 }) : null,
         element("h1", { tabindex: -1 }, title), ...nodes,

@@ -66,6 +66,9 @@ async function asked(method, path, body, read) {
 /** For forms: nobody sees what is typed, so a new passphrase is typed twice. */
 export const differ = (one, other) => (one.value === other.value ? undefined : state.words("passphrases_differ"));
 
+/** For forms: a peer and a widget have names that a file may have. Told before anything is asked. */
+export const unfit = (name) => (/^[\w-]{1,64}$/.test(name) ? undefined : state.words("fault_bad_peer_name"));
+
 /** For forms: nothing, or what is wrong. */
 export async function told(action) {
     try {

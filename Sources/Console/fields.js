@@ -15,21 +15,22 @@ const forms = new Set(["gateways.proxy", "management.listen", "onion.public_addr
 
 const wordOf = (key) => key.replaceAll(".", "_");
 const largestUnit = (seconds) => Object.keys(units).findLast((unit) => seconds > 0 && seconds % units[unit] === 0) ?? "second";
+/** The unit in which somebody thinks of a setting's value: of none that in which the most is told. */
+const unitOf = ({ most }, seconds) => largestUnit(seconds > 0 ? seconds : Number(most));
 
 const inUnit = (count, unit, language) => new Intl.NumberFormat(language, { style: "unit", unit, unitDisplay: "long" }).format(count);
 const nameOf = (unit) => new Intl.NumberFormat(state.language, { style: "unit", unit, unitDisplay: "long" })
     .formatToParts(5).find(({ type }) => type === "unit").value;
 
 /** A value of a setting, as a person reads it. */
-function spokenOf({ unit }, value) {
+function spokenOf(one, value) {
     if (value === "") return state.words("value_none");
     if (spoken.has(value)) return state.words(`choice_${value}`);
-    return unit === "seconds" ? lengthOf(Number(value)) : value;
+    return one.unit === "seconds" ? lengthOf(Number(value), unitOf(one, Number(value))) : value;
 }
 
 /** A length of time in the largest unit of which it is a whole number. */
-export function lengthOf(seconds) {
-    const name = largestUnit(seconds);
+export function lengthOf(seconds, name = largestUnit(seconds)) {
     return inUnit(seconds / units[name], name, state.language);
 }
 
@@ -56,7 +57,7 @@ export function fieldOf(one) {
             const all = choices.includes(value) ? choices : [value, ...choices];
             control.replaceChildren(...all.map((choice) => element("option", { value: choice, selected: choice === value }, spokenOf(one, choice))));
         } else if (chosen) {
-            chosen.value = largestUnit(Number(value));
+            chosen.value = unitOf(one, Number(value));
             control.value = Number.isNaN(Number(value)) ? value : Number(value) / factor();
         } else {
             control.value = value;

@@ -34,9 +34,9 @@ def free_port():
         return port
 
 
-def run(check, *arguments):
+def run(check, *arguments, where=""):
     """Runs one check; whether it passed. `AssertionError` is its way to fail, any other error counts as well."""
-    name = check.__name__.replace("_", " ")
+    name = check.__name__.replace("_", " ") + (f" in {where}" if where else "")
     begin = time.monotonic()
     try:
         check(*arguments)

@@ -1,110 +1,19 @@
-"""The console in Chromium, at a built node whose tor has no network: every screen for everybody, in six languages."""
+"""The console at a built node whose tor has no network: every screen for everybody, in six languages."""
 
 import json
 import re
-import shutil
 import signal
 import subprocess
-import tempfile
 import urllib.error
 import urllib.request
-from pathlib import Path
 
-from bench import Phone
-from checks import equal, free_port, hung, until
-from chromium import Chromium
+from checks import equal, until
 from console_calls_checks import asked, session
 from screens_checks import violations
 
 fragments = ("#/", "#/phones", "#/now", "#/people", "#/keep", "#/settings", "#/access", "#/ways")
 languages = ("en", "de", "es", "fr", "pt", "ru")
 token = "android|Pixel <b>8</b>|Dk9erQ51RUOo8bV1IvaGpE99prQKLUdS|" + "a" * 140
-
-
-class World:
-    """A node with a console and a mailbox, and one Chromium."""
-
-    def __init__(self, root):
-        self.root = root
-        program = root / ".build/debug/onionbelld"
-        assert program.exists(), "the programs are not built: swift build"
-        self.command = root / ".build/debug/onionbell"
-        self.directory = Path(tempfile.mkdtemp(prefix="obc-", dir="/tmp"))
-        self.browser = None
-        (self.directory / "torrc").write_text((root / "torrc").read_text() + "\nDisableNetwork 1\n")
-        self.config = self.directory / "node.yaml"
-        self.log = self.directory / "log"
-        self.port = free_port()
-        self.configure(self.port)
-        self.program = program
-        self.begin()
-        self.link_file = self.directory / "state/console-link"
-        self.origin = f"http://127.0.0.1:{self.port}"
-        self.browser = Chromium()
-
-    def begin(self):
-        with self.log.open("wb") as output:
-            self.node = subprocess.Popen(
-                [self.program, "--config", self.config], stdout=output, stderr=output, stdin=subprocess.DEVNULL
-            )
-        until(lambda: "node.started" in self.log.read_text(), "the node")
-
-    def end(self):
-        self.node.send_signal(signal.SIGTERM)
-        self.node.wait(hung)
-
-    def configure(self, port):
-        self.config.write_text(f"""
-state_directory: {self.directory}/state
-tor: {{mode: own, torrc: {self.directory}/torrc}}
-onion: {{peer_listen: "unix:{self.directory}/peers", guarded: false}}
-management: {{listen: "unix:{self.directory}/management"}}
-console: {{listen: ["127.0.0.1:{port}"]}}
-apps:
-  - {{name: box, gateway: mailbox}}
-  - {{name: phones, gateway: fcm}}
-defaults: {{android: phones}}
-doors: {{mailbox: {{listen: ["onion:80"]}}}}
-""")
-
-    def link(self):
-        printed = subprocess.run(
-            [self.command, "console", "link", "--config", self.config], capture_output=True, text=True, check=True
-        )
-        return printed.stdout.strip()
-
-    def page(self, url, **options):
-        return ConsolePage(self, url, **options)
-
-    def stop(self):
-        if self.browser:
-            self.browser.stop()
-        self.node.send_signal(signal.SIGTERM)
-        self.node.wait(hung)
-        shutil.rmtree(self.directory, ignore_errors=True)
-
-
-class ConsolePage(Phone):
-    """A browser that opens a place of the console."""
-
-    def __init__(self, world, url, **options):
-        super(Phone, self).__init__(world.browser, world.origin, **options)
-        self.world = world
-        self.open(url)
-        self.shown("h1")
-
-    def go(self, fragment):
-        """Returns when the screen is drawn."""
-        self.run("document.querySelector('h1').dataset.old = 1; location.hash = given[0]", fragment)
-        until(lambda: self.run("return document.querySelector('h1')?.dataset.old !== '1'"), fragment)
-
-    def speak(self, language):
-        self.run(
-            """const {state} = await import("./state.js");
-            state.language = given[0];
-            state.words = (await import("./words.js")).wordsIn(given[0]);""",
-            language,
-        )
 
 
 def whoever_has_no_session_sees_nothing_but_the_login(world):
@@ -156,7 +65,7 @@ def a_phone_is_added_named_and_removed(world):
             window.held = [];
             window.fetch = async (path, options) => {
                 const answer = await ask(path, options);
-                if (held && path.endsWith("/ways")) await new Promise(done => held.push(done));
+                if (window.held && path.endsWith("/ways")) await new Promise(done => window.held.push(done));
                 return answer;
             };
             document.querySelector("h1").dataset.old = 1;
@@ -168,7 +77,7 @@ def a_phone_is_added_named_and_removed(world):
         rung = lambda: page.run("return document.querySelector('.outcome')?.innerText ?? ''")
         until(lambda: len(rung()) > 12, lambda: f"an outcome: {rung()!r}")
         outcome = rung()
-        page.run("const all = held; held = null; for (const go of all) go()")
+        page.run("const all = window.held; window.held = null; for (const go of all) go()")
         until(lambda: page.run("return !document.querySelector('h1').dataset.old"), "the screen to be drawn")
         equal(rung(), outcome)
         page.go("#/now")
@@ -289,6 +198,8 @@ def every_language_has_the_same_words(world):
     sources = "".join(
         path.read_text() for path in [*(world.root / "Sources/Console").rglob("*.js")] if path.parent != folder
     )
+    # What the console shares with the phone's page speaks with the console's words.
+    sources += (world.root / "Sources/PhonePage/dom.js").read_text()
     used = set(re.findall(r'words\("(\w+)"', sources))
     # And those of the node's drawing of its state.
     drawing = "".join(path.read_text() for path in (world.root / "Sources/Core/Overview").glob("*.swift"))
@@ -555,12 +466,15 @@ checks = [
     a_tor_that_is_not_there_yet_is_no_fault_at_first,
     every_screen_of_the_console_is_accessible_in_light_and_dark,
     nothing_of_the_console_is_cut_on_a_small_phone_in_any_language,
-    every_language_has_the_same_words,
-    no_text_is_left_in_english_and_people_are_addressed_in_one_way,
-    the_console_asks_nobody_but_the_node,
     a_page_over_a_node_that_hangs_says_so_on_every_screen_and_comes_back,
     a_page_over_a_node_that_is_gone_says_so_and_comes_back,
     a_due_restart_is_said_on_every_screen_and_a_second_change_is_taken,
     what_somebody_else_changes_is_said_on_the_screen_that_is_open,
     the_passphrase_lets_in_and_leaving_ends_it,
+]
+# What needs no browser, and what asks Chromium for what it has loaded.
+in_chromium = [
+    every_language_has_the_same_words,
+    no_text_is_left_in_english_and_people_are_addressed_in_one_way,
+    the_console_asks_nobody_but_the_node,
 ]

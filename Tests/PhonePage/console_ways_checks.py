@@ -1,5 +1,6 @@
 """The ways to phones, switched on and off by mouse alone, at the node of `console_checks`."""
 
+import base64
 import socket
 import subprocess
 import urllib.error
@@ -128,7 +129,7 @@ def a_restart_that_fails_leaves_the_way_off_and_says_why(world):
         tap_switch(page, "#way-browsers")
         page.says("a key of its own")
         turn(page, "on")
-        page.says("It was switched back. the disk is full")
+        page.says("It was switched back.", "the disk is full")
         assert not is_on(page, "browsers")
         until(lambda: "A restart is due" not in page.text(), "the line to go")
     equal(world.config.read_text(), before)
@@ -232,15 +233,8 @@ def apples_key_is_chosen_and_the_ids_are_asked_for(world):
             page.says("Paste the file, or choose it.")
             page.type("#file-apple", "no key")
             page.tap("Show what changes")
-            page.says("the ids of key and team have ten letters and digits each")
-            page.run(
-                """const held = new DataTransfer();
-                held.items.add(new File([given[0]], "AuthKey_ABC123DEFG.p8"));
-                const chooser = document.querySelector("#choose-apple");
-                chooser.files = held.files;
-                chooser.dispatchEvent(new Event("change"));""",
-                key,
-            )
+            page.says("The IDs of key and team have ten letters and digits each.")
+            choose(page, "#choose-apple", "AuthKey_ABC123DEFG.p8", key.encode())
             until(lambda: page.run("return document.querySelector('#key-apple').value") == "ABC123DEFG", "the id of the file's name")
             page.type("#team-apple", "def123ghij")
             page.tap("Show what changes")
@@ -254,6 +248,74 @@ def apples_key_is_chosen_and_the_ids_are_asked_for(world):
             turn(page, "off")
             until(lambda: not is_on(page, "apple"), "it to be off")
     restore(world, before)
+
+
+def apples_certificate_is_chosen_and_its_password_is_asked_for(world):
+    """A `.p12` as macOS Keychain writes it, with RC2 and 3DES."""
+    before = world.config.read_text()
+    key, certificate, archive = [world.directory / name for name in ("push.key", "push.pem", "push.p12")]
+    subject = ["-subj", "/UID=org.example/CN=Apple Push Services: org.example"]
+    for command in (
+        ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "9", "-keyout", key, "-out", certificate, *subject],
+        ["pkcs12", "-export", "-legacy", "-inkey", key, "-in", certificate, "-passout", "pass:pass word", "-out", archive],
+    ):
+        subprocess.run(["openssl", *command], check=True, capture_output=True)
+    with socket.socket() as nobody:
+        nobody.bind(("127.0.0.1", 0))
+        place = f"https://127.0.0.1:{nobody.getsockname()[1]}"
+        app = f'  - {{name: bisq-remote-ios, gateway: apns, topic: org.example, production_url: "{place}", sandbox_url: "{place}"}}'
+        restore(world, before.replace("apps:\n", f"apps:\n{app}\n"))
+        with ways_page(world) as page:
+            tap_switch(page, "#way-apple")
+            seen = lambda name: page.run("return document.getElementById(given[0]).checkVisibility()", name)
+            equal([seen("key-apple"), seen("team-apple"), seen("password-apple")], [True, True, False])
+            choose(page, "#choose-apple", "push.p12", archive.read_bytes())
+            until(lambda: seen("password-apple"), "the field")
+            equal([seen("key-apple"), seen("team-apple")], [False, False])
+            equal(violations(page, rules), [])
+            page.tap("Show what changes")
+            page.says("The certificate’s file has a password. Enter it.")
+            page.type("#password-apple", "password")
+            page.tap("Show what changes")
+            page.says("This password does not open the certificate’s file.")
+            page.type("#password-apple", "pass word")
+            page.tap("Show what changes")
+            page.says("It is not known whether the service takes it", "Nobody reaches the node by it")
+            assert "pass word" not in page.text() and "pass word" not in world.log.read_text()
+            turn(page, "on")
+            page.says("Restarted in place")
+            equal(sorted(one.suffix for one in (world.directory / "state/gateway-keys").iterdir()), [".p12", ".password"])
+            page.run("document.querySelector('#way-apple :is([role=switch], button.small)').click()")
+            page.says("The node does not send to Apple any more.")
+            turn(page, "off")
+            until(lambda: not is_on(page, "apple"), "it to be off")
+            # Other files are called what they are, and the fields come back.
+            tap_switch(page, "#way-apple")
+            choose(page, "#choose-apple", "push.p12", archive.read_bytes()[:600])
+            until(lambda: seen("password-apple"), "the field")
+            page.tap("Show what changes")
+            page.says("This file can’t be used:", "cut off or damaged")
+            choose(page, "#choose-apple", "push.pem", certificate.read_bytes())
+            until(lambda: seen("key-apple"), "the fields of a key")
+            page.type("#key-apple", "ABC123DEFG")
+            page.type("#team-apple", "DEF123GHIJ")
+            page.tap("Show what changes")
+            page.says("this is a certificate without its key")
+            choose(page, "#choose-apple", "film.p12", b"\x30" * 16_385)
+            page.says("This file is too long.")
+    restore(world, before)
+
+
+def choose(page, chooser, name, content):
+    """Chooses a file, as a person does in the browser's dialog."""
+    page.run(
+        """const held = new DataTransfer();
+        held.items.add(new File([Uint8Array.from(atob(given[2]), (one) => one.charCodeAt(0))], given[1]));
+        const chooser = document.querySelector(given[0]);
+        chooser.files = held.files;
+        chooser.dispatchEvent(new Event("change"));""",
+        chooser, name, base64.b64encode(content).decode(),
+    )  # fmt: skip
 
 
 def the_console_gets_an_onion_address_by_a_switch(world):
@@ -284,5 +346,6 @@ checks = [
     a_restart_that_fails_leaves_the_way_off_and_says_why, mailboxes_come_back_with_their_switch,
     only_mine_is_a_switch_and_says_that_nothing_rings_with_an_empty_book,
     a_node_that_is_back_before_its_answer_is_read_is_seen, two_browsers_with_one_switch_do_not_overwrite_each_other,
-    apples_key_is_chosen_and_the_ids_are_asked_for, the_console_gets_an_onion_address_by_a_switch,
+    apples_key_is_chosen_and_the_ids_are_asked_for, apples_certificate_is_chosen_and_its_password_is_asked_for,
+    the_console_gets_an_onion_address_by_a_switch,
 ]

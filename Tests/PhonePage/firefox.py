@@ -74,7 +74,9 @@ class Firefox:
         self.stream = self.socket.makefile("rwb")
         self.read()  # its greeting
         self.identifier = 0
+        self.present = None
         self.command("WebDriver:NewSession", {})
+        self.first = self.command("WebDriver:GetWindowHandle")["value"]
         self.command("WebDriver:SetTimeouts", {"script": checks.hung * 1000, "pageLoad": checks.hung * 1000})
 
     def read(self):
@@ -104,8 +106,39 @@ class Firefox:
         result = self.command(
             "WebDriver:ExecuteAsyncScript", {"script": body, "args": list(arguments), "newSandbox": False}
         )["value"]
+        if result is None:
+            return None  # another document has come amid it
         assert "error" not in result, result.get("error")
         return result.get("value")
+
+    def window(self, context):
+        """Opens a window whose page has a storage of its own, by a number; its handle."""
+        handles = lambda: set(self.command("WebDriver:GetWindowHandles"))
+        self.use(self.first)
+        self.use(self.command("WebDriver:NewWindow", {"type": "window", "focus": False})["handle"])
+        before = handles()
+        self.in_chrome(
+            """const first = gBrowser.selectedTab;
+            const triggeringPrincipal = Services.scriptSecurityManager.getSystemPrincipal();
+            gBrowser.selectedTab = gBrowser.addTab("about:blank", { userContextId: arguments[0], triggeringPrincipal });
+            gBrowser.removeTab(first);""",
+            context,
+        )
+        handle = until(lambda: handles() - before, "the window").pop()
+        self.use(handle)
+        return handle
+
+    def use(self, handle):
+        """From now on commands are for this window."""
+        if handle != self.present:
+            self.command("WebDriver:SwitchToWindow", {"handle": handle, "focus": True})
+            self.present = handle
+
+    def close(self, context):
+        """Closes the window that is used, and forgets what its page has stored."""
+        self.in_chrome("Services.clearData.deleteDataFromOriginAttributesPattern({ userContextId: arguments[0] })", context)
+        self.command("WebDriver:CloseWindow")
+        self.use(self.first)
 
     def in_chrome(self, script, *arguments):
         self.command("Marionette:SetContext", {"value": "chrome"})

@@ -1,12 +1,13 @@
 """Runs the checks of the phone's page. `Deploy/tools/phone-page-test` calls it with a folder to work in.
 
 run.py WORK                 everything but the broken pages
-run.py WORK firefox         one part: deploy, firefox, node, console, chromium, pairing, screens,
+run.py WORK firefox         one part: deploy, firefox, node, console, walk, chromium, pairing, screens,
                             broken
 run.py WORK pictures OUT    pictures of every screen; console-pictures OUT of the console's
 """
 
 import faulthandler
+import os
 import re
 import subprocess
 import sys
@@ -19,11 +20,14 @@ import broken_pages
 import checks
 import console_calls_checks
 import console_checks
+import console_hostile_checks
 import console_keep_checks
 import console_mistakes_checks
 import console_pictures
 import console_text_checks
+import console_walk_checks
 import console_ways_checks
+import console_world
 import deploy_checks
 import firefox_checks
 import host_checks
@@ -32,6 +36,8 @@ import node_checks
 import pairing_checks
 import pictures
 import screens_checks
+from chromium import Chromium
+from firefox import Firefox
 
 root = Path(__file__).resolve().parents[2]
 work = Path(sys.argv[1])
@@ -79,16 +85,59 @@ def in_chromium(name, listed):
         place.stop()
 
 
-def with_the_console():
-    world = console_checks.World(root)
+# A part of the name of a check, to run only those: CHECKS=rings Deploy/tools/phone-page-test console
+chosen = os.environ.get("CHECKS", "")
+
+
+def with_the_console_in(browser, listed):
+    world = console_world.World(root, browser)
     try:
-        for check in (
-            console_checks.checks + console_text_checks.checks + console_calls_checks.checks
-            + console_keep_checks.checks + console_mistakes_checks.checks + console_ways_checks.checks
-        ):
-            checks.run(check, world)
+        for check in listed:
+            if chosen in check.__name__:
+                checks.run(check, world, where=browser.__name__)
     finally:
         world.stop()
+
+
+def with_the_console():
+    """In both browsers, each at a node of its own."""
+    modules = [
+        console_checks, console_text_checks, console_keep_checks, console_mistakes_checks, console_ways_checks,
+        console_hostile_checks,
+    ]  # fmt: skip
+    listed = [check for module in modules for check in module.checks]
+    once = [check for module in modules for check in getattr(module, "in_chromium", [])] + console_calls_checks.checks
+    in_parallel(
+        {
+            "console in Chromium": lambda: with_the_console_in(Chromium, listed + once),
+            "console in Firefox": lambda: with_the_console_in(Firefox, listed),
+        }
+    )
+
+
+def walking():
+    """An owner's whole way, in both browsers one after the other."""
+    lab = console_walk_checks.Lab(root, deployed("walk"))
+    chromium = Chromium()
+    try:
+        for name, browser in (("Chromium", chromium), ("Firefox", None)):
+            world = console_walk_checks.World(lab, name.lower(), browser)
+            with world.page(world.link()) as page:
+                for step in console_walk_checks.steps:
+                    if not checks.run(step, world, page, where=name):
+                        break
+    finally:
+        chromium.stop()
+        lab.stop()
+
+
+def in_parallel(parts):
+    """Each part mostly waits for its browser, so they run side by side."""
+    threads = [threading.Thread(target=checks.run_part, args=part) for part in parts.items()]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
 
 
 def deploying():
@@ -101,6 +150,7 @@ parts = {
     "firefox": in_firefox,
     "node": with_the_node,
     "console": with_the_console,
+    "walk": walking,
     "chromium": lambda: in_chromium("chromium", message_checks.checks + host_checks.checks),
     "pairing": lambda: in_chromium("pairing", pairing_checks.checks),
     "screens": lambda: in_chromium("screens", screens_checks.checks),
@@ -118,19 +168,10 @@ if __name__ == "__main__":
             place.stop()
         sys.exit()
     if sys.argv[2:3] == ["console-pictures"]:
-        world = console_checks.World(root)
-        try:
-            console_pictures.take(world, Path(sys.argv[3]))
-        finally:
-            world.stop()
+        console_pictures.take(root, deployed("console-pictures"), Path(sys.argv[3]))
         sys.exit()
     wanted = sys.argv[2:] or [name for name in parts if name != "broken"]
-    # Each part mostly waits for its browser, so they run side by side.
-    threads = [threading.Thread(target=checks.run_part, args=(name, parts[name])) for name in wanted]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_parallel({name: parts[name] for name in wanted})
     print(f"Took {time.monotonic() - begin:.0f} s.")
     print(f"{len(checks.passed)} passed, {len(checks.failed)} failed")
     sys.exit(1 if checks.failed or not checks.passed else 0)

@@ -12,20 +12,22 @@ const starting = 20_000;
 
 export async function nowScreen() {
     const { words } = state;
-    const place = element("div", { id: "now" });
+    const [head, rest] = [element("div", { id: "now" }), element("div", { id: "figures" })];
+    const places = [head, rest];
     let later = 0;
     const draw = async () => {
         const [node, drawing] = await Promise.all([call("GET", "state"), callForFile("GET", "state/drawing")]);
         const parts = elementsOf(await drawing.text());
         // What somebody reads is not moved while it says the same.
         const text = JSON.stringify(node.checks);
-        if (place.dataset.checks !== text || !place.contains(document.activeElement)) {
-            place.replaceChildren(...content(node, parts, () => { place.dataset.checks = ""; return draw(); }));
+        if (head.dataset.checks !== text || !places.some((place) => place.contains(document.activeElement))) {
+            head.replaceChildren(...headOf(node, parts[0], () => { head.dataset.checks = ""; return draw(); }));
+            rest.replaceChildren(drawn(...parts.slice(1)));
         }
-        place.dataset.checks = text;
+        head.dataset.checks = text;
         clearTimeout(later);
-        if (place.querySelector("[data-word=now_starting]")) {
-            later = setTimeout(() => { if (place.isConnected) draw(); }, starting);
+        if (head.querySelector("[data-word=now_starting]")) {
+            later = setTimeout(() => { if (head.isConnected) draw(); }, starting);
         }
     };
     await draw();
@@ -35,21 +37,22 @@ export async function nowScreen() {
         await draw();
         await rings.draw();
     };
-    return { title: words("tab_now"), live, nodes: [place, rings.place, reaching(), element("section", {}, element("div", { class: "group" },
+    // Beside each other on a wide screen, below each other on others.
+    const side = element("div", { id: "side" }, rings.place, reaching(), element("section", {}, element("div", { class: "group" },
         row(words("keep_title"), () => { location.hash = "#/keep"; }),
         row(words("settings_title"), () => { location.hash = "#/settings"; }),
-        row(words("access_title"), () => { location.hash = "#/access"; }))),
-    element("p", { class: "note" }, element("a", { href: "status.txt" }, words("as_text")))] };
+        row(words("access_title"), () => { location.hash = "#/access"; }))));
+    const text = element("p", { class: "note" }, element("a", { href: "status.txt" }, words("as_text")));
+    return { title: words("tab_now"), live, isWide: true, nodes: [head, side, element("div", { id: "more" }, rest, text)] };
 }
 
-function content(node, [summary, ...rest], redraw) {
+function headOf(node, summary, redraw) {
     const { words } = state;
     return [
         drawn(summary),
         waitingOf(node, redraw),
         node.onion.address ? group(words("now_address"), [row(node.onion.address, () => copy(node.onion.address),
             { icon: "copy", isAction: true, class: "address" })]) : null,
-        drawn(...rest),
     ].filter(Boolean);
 }
 

@@ -1,6 +1,6 @@
 /* Who may connect: everybody, or only those who are invited. */
 
-import { call, told } from "../calls.js";
+import { call, told, unfit } from "../calls.js";
 import { ask, button, copy, element, field, form, group, say } from "../dom.js";
 import { state } from "../state.js";
 
@@ -26,7 +26,7 @@ export async function peopleScreen({ show }) {
                 }, { class: "small danger" }))))) : null,
             element("section", { class: "card" }, element("h2", {}, words("invite")),
                 element("p", {}, words("invite_text")),
-                form([field(words("name"), name)], words("invite_action"), () => told(async () => {
+                form([field(words("name"), name)], words("invite_action"), () => unfit(name.value.trim()) ?? told(async () => {
                     if (!peers.private && !(await ask(words("invite_confirm"), words("invite_action")))) return;
                     invited = await call("POST", "peers", { name: name.value.trim() });
                     await show();

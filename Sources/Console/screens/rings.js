@@ -18,7 +18,7 @@ const timeOf = (seconds) => {
 
 const spanOf = (milliseconds) => new Intl.NumberFormat(state.language,
     milliseconds < 120_000
-        ? { style: "unit", unit: "second", maximumFractionDigits: milliseconds < 10_000 ? 1 : 0 }
+        ? { style: "unit", unit: "second", ...(milliseconds < 10_000 ? { maximumSignificantDigits: 2 } : { maximumFractionDigits: 0 }) }
         : { style: "unit", unit: "minute", maximumFractionDigits: 0 }).format(milliseconds / (milliseconds < 120_000 ? 1000 : 60_000));
 
 /** What became of a ring, as a sentence. */
@@ -73,7 +73,7 @@ function content({ rings, refused, count, kept_seconds: kept }, earlier, isOpen,
     ].filter(Boolean);
 }
 
-const listOf = (rows) => element("ul", { class: "inner events" }, rows);
+const listOf = (rows) => element("ul", {}, rows);
 
 function rowOf(ring) {
     const { words } = state;

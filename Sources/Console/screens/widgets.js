@@ -1,6 +1,6 @@
 /* Tokens by which a platform's widgets read how the node is. */
 
-import { call, told } from "../calls.js";
+import { call, told, unfit } from "../calls.js";
 import { ask, button, copy, element, field, form, say } from "../dom.js";
 import { state } from "../state.js";
 
@@ -21,7 +21,7 @@ export function widgets(names, show) {
                 if (fault) say(fault);
             }, { class: "small danger" })))),
         made ? shownOnce(made) : null,
-        form([field(words("name"), name)], words("widget_make"), () => told(async () => {
+        form([field(words("name"), name)], words("widget_make"), () => unfit(name.value.trim()) ?? told(async () => {
             made = await call("POST", "widget-tokens", { name: name.value.trim() });
             await show();
             made = null;
