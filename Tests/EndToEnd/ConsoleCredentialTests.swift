@@ -100,7 +100,8 @@ import Wire
         #expect(plan["fault_count"]?.integer == 0, "\(plan.text)")
         #expect(keys(of: stage).sorted().map { $0.split(separator: ".").last } == ["p12", "password"])
         // Once more it is the same.
-        #expect(try await owner.json("POST", "/api/v1/ways/key", asked("pass word")).1?["text"] == plan["text"])
+        #expect(
+            try await owner.json("POST", "/api/v1/ways/key", asked("pass word")).1?["text"] == plan["text"])
 
         try await take(plan, stage, owner)
         let response = try await stage.dial().outcome(of: request(1, awaitsOutcome: true))

@@ -67,7 +67,8 @@ import Testing
         certificate file: [UInt8], password: String = "", topic: String = ""
     ) throws(WayCredential.Fault) -> WayCredential {
         try WayCredential.apple(
-            Array(Base64.encode(file).utf8), keyID: "", teamID: "", password: password, topic: topic, in: "/s")
+            Array(Base64.encode(file).utf8), keyID: "", teamID: "", password: password, topic: topic, in: "/s"
+        )
     }
 
     /// macOS Keychain still writes RC2 and 3DES.
@@ -117,7 +118,9 @@ import Testing
         let key = Self.key.split(separator: "\n").dropFirst().dropLast().joined(separator: "\n")
         var fault = #expect(throws: WayCredential.Fault.self) { try apple(key) }
         #expect(fault?.words.contains("BEGIN PRIVATE KEY----- and") == true, "\(fault?.words ?? "")")
-        for (bytes, words) in [(Array(file.prefix(file.count / 3 * 2)), "cut off"), ([0x30, 0x82], "no .p12")] {
+        for (bytes, words) in [
+            (Array(file.prefix(file.count / 3 * 2)), "cut off"), ([0x30, 0x82], "no .p12"),
+        ] {
             fault = #expect(throws: WayCredential.Fault.self) { try apple(certificate: bytes + [0]) }
             #expect(fault?.words.contains(words) == true, "\(fault?.words ?? "")")
         }

@@ -32,7 +32,8 @@ import Testing
         let sections = part.components(separatedBy: "<section").dropFirst()
         #expect(sections.count >= 6)
         for section in sections {
-            #expect(page.contains(section.replacing(marks, with: "")), "\(section)")
+            let plain = section.replacing(/<span data-word="check_\w+">([^<]*)<\/span>/) { $0.output.1 }
+            #expect(page.contains(plain.replacing(marks, with: "")), "\(section)")
         }
         #expect(part.contains("<p class=\"verdict\" role=\"status\" data-word=\"now_"))
         #expect(part.contains(report.verdict.sentence.replacing("'", with: "&#39;")))
@@ -40,6 +41,15 @@ import Testing
         // The console has no manual, no code and no script of the page's.
         for word in ["/docs/", "<svg", "<script", "<style", "<h1"] { #expect(!part.contains(word)) }
         try checkElements(of: part)
+    }
+
+    /// A check of one app bears the app's name in each language.
+    @Test func namesOfChecksHaveWordsInTheConsole() {
+        let part = String(decoding: StatusPage.part(of: Sample.broken), as: UTF8.self)
+        #expect(part.contains("<b data-word=\"check_onion\">Onion address</b>: "))
+        #expect(part.contains("<b>bisq-remote-ios</b>: "))
+        #expect(part.contains("<span data-word=\"check_"))
+        #expect(!part.contains("check_bisq"))
     }
 
     /// A tor that is not there yet is no fault for the first minutes.
@@ -69,7 +79,13 @@ import Testing
         var totals = History.Totals()
         totals.refused.add("BadDeviceToken")
         report.history.read(totals, at: 1440)
-        for text in [html(report), String(decoding: StatusPage.part(of: report), as: UTF8.self)] {
+        // The console has words of its own for the node's reasons, and a gateway's are its own.
+        totals.refused.add("InvalidProviderToken")
+        report.history.read(totals, at: 1439)
+        let part = String(decoding: StatusPage.part(of: report), as: UTF8.self)
+        #expect(part.contains("<p class=\"soft\" data-word=\"refusal_BadDeviceToken\">"))
+        #expect(part.contains("<b>InvalidProviderToken</b><p class=\"soft\">"))
+        for text in [html(report), part.replacing(" data-word=\"refusal_BadDeviceToken\"", with: "")] {
             #expect(text.contains("<b>BadDeviceToken</b><p class=\"soft\">not the form of a token"))
             #expect(text.contains("What helps: pair again"))
         }

@@ -82,7 +82,7 @@ def a_phone_is_added_named_and_removed(world):
         equal(rung(), outcome)
         page.go("#/now")
         # The app has no credentials: the test was not taken, and the list says why.
-        page.says("Rings", "Not taken", "1 × GatewayDisabled", "a test", "name its files")
+        page.says("Rings", "Not taken", "1 × GatewayDisabled", "a test", "This way has no credentials here.")
         page.go("#/phones")
         equal(rung(), outcome)
         page.tap("Rename")
@@ -205,7 +205,14 @@ def every_language_has_the_same_words(world):
     drawing = "".join(path.read_text() for path in (world.root / "Sources/Core/Overview").glob("*.swift"))
     labels = set(re.findall(r'"((?:now|events)_\w+)"', drawing)) | {"now_ok", "now_warning", "now_failing"}
     assert len(labels) > 15, labels
+    kinds = re.findall(r'case \.\w+: "([a-z_]+)"$', (world.root / "Sources/Core/Overview/CheckKind.swift").read_text(), re.M)
+    reasons = re.findall(r'case \.\w+: "([A-Z]\w+)"$', (world.root / "Sources/Core/Relay/Answers/Receipt.swift").read_text(), re.M)
+    assert len(kinds) == 14 and len(reasons) >= 14, (kinds, reasons)
+    labels |= {f"check_{kind}" for kind in kinds} | {f"refusal_{reason}" for reason in reasons}
     equal(sorted((used | labels) - set(names["en"])), [])
+    # The list of rings knows which reasons have words.
+    listed = re.search(r"const reasons = new Set\(\[(.*?)\]\)", sources, re.S)[1]
+    equal(sorted(re.findall(r'"(\w+)"', listed)), sorted(reasons))
     codes = re.findall(r'"(\w+)"', re.search(r"const known = new Set\(\[(.*?)\]\)", sources, re.S)[1])
     equal([code for code in codes if f"fault_{code}" not in names["en"]], [])
 

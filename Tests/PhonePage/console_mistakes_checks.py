@@ -245,7 +245,7 @@ def the_nodes_drawing_speaks_the_readers_language(world):
         page.speak("de")
         page.go("#/phones")
         page.go("#/now")
-        page.says("Wege zu Telefonen", "Abgelehnt, und was hilft", "Läuft seit", "phones", "box")
+        page.says("Wege zu Telefonen", "Abgelehnt, und was hilft", "Läuft seit", "phones", "box", "Onion-Adresse")
         left = page.run(
             """return [...document.querySelectorAll("[data-word], [data-time]")].filter(({lang}) => lang !== "de").length"""
         )

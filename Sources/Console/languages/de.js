@@ -1,3 +1,4 @@
+import reasons from "./de-reasons.js";
 import settings from "./de-settings.js";
 
 export default {
@@ -102,6 +103,7 @@ export default {
     no_answer_since: "Keine Antwort seit {time}",
 
     ...settings,
+    ...reasons,
 
     is_private: "Dieser Knoten ist privat: Nur Eingeladene können sich verbinden.",
     is_public: "Dieser Knoten ist öffentlich: Jeder, der seine Adresse kennt, kann sich verbinden.",

@@ -1,3 +1,4 @@
+import reasons from "./en-reasons.js";
 import settings from "./en-settings.js";
 
 export default {
@@ -102,6 +103,7 @@ export default {
     no_answer_since: "No answer since {time}",
 
     ...settings,
+    ...reasons,
 
     is_private: "This node is private: only those who are invited can connect.",
     is_public: "This node is public: everybody who knows its address can connect.",

@@ -1,3 +1,4 @@
+import reasons from "./es-reasons.js";
 import settings from "./es-settings.js";
 
 export default {
@@ -102,6 +103,7 @@ export default {
     no_answer_since: "Sin respuesta desde las {time}",
 
     ...settings,
+    ...reasons,
 
     is_private: "Este nodo es privado: solo se conectan los invitados.",
     is_public: "Este nodo es público: se conecta quien conozca su dirección.",

@@ -1,3 +1,4 @@
+import reasons from "./fr-reasons.js";
 import settings from "./fr-settings.js";
 
 export default {
@@ -102,6 +103,7 @@ export default {
     no_answer_since: "Pas de réponse depuis {time}",
 
     ...settings,
+    ...reasons,
 
     is_private: "Ce nœud est privé : seules les personnes invitées peuvent se connecter.",
     is_public: "Ce nœud est public : toute personne qui connaît son adresse peut se connecter.",

@@ -1,3 +1,4 @@
+import reasons from "./pt-reasons.js";
 import settings from "./pt-settings.js";
 
 export default {
@@ -102,6 +103,7 @@ export default {
     no_answer_since: "Sem resposta desde {time}",
 
     ...settings,
+    ...reasons,
 
     is_private: "Este nó é privado: só os convidados podem se conectar.",
     is_public: "Este nó é público: quem conhece o endereço pode se conectar.",

@@ -1,3 +1,4 @@
+import reasons from "./ru-reasons.js";
 import settings from "./ru-settings.js";
 
 export default {
@@ -102,6 +103,7 @@ export default {
     no_answer_since: "Нет ответа с {time}",
 
     ...settings,
+    ...reasons,
 
     is_private: "Этот узел закрытый: подключиться могут только приглашённые.",
     is_public: "Этот узел открытый: подключиться может каждый, кто знает его адрес.",

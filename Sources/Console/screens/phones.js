@@ -3,7 +3,7 @@
 import { call, told } from "../calls.js";
 import { ask, button, copy, element, field, form, group, qrCode, row, say, textInput } from "../dom.js";
 import { state } from "../state.js";
-import { lastRings, lastRung } from "./rings.js";
+import { helpAgainst, lastRings, lastRung } from "./rings.js";
 
 /** In place of the token that was added last, if Bisq 2 does not take that. */
 let standIn = null;
@@ -116,7 +116,7 @@ async function ring({ number }) {
 function outcomeWords({ outcome, reason, help }, hasKey) {
     const { words } = state;
     const said = words(`rung_${outcome}`, { reason: reason ?? "" }).trim();
-    const text = [said, reason && !said.includes(reason) ? reason : null, help ? `(${help})` : null].filter(Boolean).join(" ");
+    const text = [said, reason && !said.includes(reason) ? reason : null, help ? `(${helpAgainst(reason, help)})` : null].filter(Boolean).join(" ");
     return outcome === "delivered" && !hasKey ? `${text} ${words("rung_blind")}` : text;
 }
 

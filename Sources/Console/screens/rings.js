@@ -8,6 +8,12 @@ import { state } from "../state.js";
 /** Endpoints that have words; any other, and none, goes unnamed. */
 const endpoints = new Set(["bisq1", "bisq2", "peer", "web_push", "phone_test", "watchman", "status", "bitwarden", "gorush"]);
 
+/** The node's own reasons, which have words for their cause and what helps; others are a push service's. */
+const reasons = new Set([
+    "UnknownPlatform", "UnknownApp", "BadDeviceToken", "Unregistered", "BadMessage", "MessageTooLarge", "BadExpiry", "DuplicateUid", "Busy",
+    "GatewayDisabled", "NotInPhoneBook", "Loop", "Expired", "Internal",
+]);
+
 const shownAtOnce = 10;
 
 const timeOf = (seconds) => {
@@ -24,6 +30,12 @@ const spanOf = (milliseconds) => new Intl.NumberFormat(state.language,
 /** What became of a ring, as a sentence. */
 const sentenceOf = ({ outcome, reason, milliseconds }) =>
     state.words(`ring_${outcome}`, { reason: reason ?? "", span: spanOf(milliseconds) });
+
+/** What helps against a reason: in the reader's language where it is the node's own, else in the node's words. */
+export const helpAgainst = (reason, help) => (reasons.has(reason) ? state.words(`refusal_${reason}`) : help ?? "");
+
+const helpLine = (reason, help) => (help
+    ? element("small", { lang: reasons.has(reason) ? null : "en" }, helpAgainst(reason, help)) : null);
 
 /** When a phone rang last, for its row; the ring is undefined where nothing is known of one. */
 export const lastRung = (ring) => (ring ? state.words("ring_last", { time: timeOf(ring.at), sentence: sentenceOf(ring) }) : "");
@@ -85,11 +97,11 @@ function rowOf(ring) {
         element("time", { datetime: new Date(ring.at * 1000).toISOString() }, timeOf(ring.at)),
         element("strong", {}, whom),
         element("span", {}, [sentenceOf(ring), ring.app, by].filter(Boolean).join(" · ")),
-        ring.help ? element("small", { lang: "en" }, ring.help) : null);
+        helpLine(ring.reason, ring.help));
 }
 
 const refusedRow = ({ at, endpoint, reason, help, count }) => element("li", {},
     element("time", { datetime: new Date(at * 1000).toISOString() }, timeOf(at)),
     element("strong", {}, `${count} × ${reason}`),
     element("span", {}, endpoints.has(endpoint) ? state.words(`ring_by_${endpoint}`) : endpoint),
-    element("small", { lang: "en" }, help));
+    helpLine(reason, help));

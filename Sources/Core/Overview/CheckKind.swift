@@ -70,6 +70,17 @@ package enum CheckKind: Hashable, Sendable {
         }
     }
 
+    /// Whether the check is one of several of its kind, each of one app.
+    var isOfOneApp: Bool {
+        switch self {
+        case .certificate, .lane: true
+        case .onion, .selfDial, .front, .tor, .outbox, .backlog, .nodes, .database, .disk, .loop,
+            .connections,
+            .circuits, .pushing, .settings:
+            false
+        }
+    }
+
     /// The heading for people who do not know the names of the checks.
     var title: String {
         switch self {

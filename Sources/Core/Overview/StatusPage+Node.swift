@@ -94,10 +94,10 @@ extension StatusPage {
     /// The section about the last changes of the checks, the latest first.
     var events: Markup {
         let items = report.timeline.events.reversed().map { event -> Markup in
-            let words = event.kind.map { "\($0.title): \(event.words)" } ?? event.words
+            let head: Markup = event.kind.map { "\(name(of: $0)): " } ?? ""
             return """
                 <li class="\(event.level.rawValue)"><time\(time(event.at))>\(moment(event.at))</time>\
-                <span class="pill">\(event.level.rawValue)</span> <span>\(words)</span></li>
+                <span class="pill">\(event.level.rawValue)</span> <span>\(head)\(event.words)</span></li>
                 """
         }
         let none: Markup = "<p class=\"soft\">Nothing has changed yet.</p>"

@@ -13,7 +13,7 @@ package struct StatusPage {
 
     let report: Report
     /// Whether the console shows the drawing. Then labels name the console's words for them.
-    private let isPart: Bool
+    let isPart: Bool
 
     package static func html(of report: Report) -> [UInt8] {
         Array(StatusPage(report: report, isPart: false).page.html.utf8)
@@ -58,10 +58,23 @@ package struct StatusPage {
     private var script: Markup { Markup(stringLiteral: StatusScript.text) }
 
     /// Names the console's word for a label, and what stands in it; nothing on the page itself.
-    private func word(_ name: String, count: Int? = nil, time: Int64? = nil) -> Markup {
+    func word(_ name: String, count: Int? = nil, time: Int64? = nil) -> Markup {
         guard isPart else { return "" }
         let count: Markup = count.map { " data-count=\"\($0)\"" } ?? ""
         return " data-word=\"\(name)\"\(count)\(self.time(time))"
+    }
+
+    /// Names the console's word for a check; nothing for a check of one app, which bears the app's name.
+    func word(for kind: CheckKind) -> Markup { kind.isOfOneApp ? "" : word("check_\(kind.name)") }
+
+    /// Returns the name of an event's check, in an element where the console has a word for it.
+    func name(of kind: CheckKind) -> Markup {
+        isPart && !kind.isOfOneApp ? "<span\(word(for: kind))>\(kind.title)</span>" : "\(kind.title)"
+    }
+
+    /// Names the console's word for a refusal's cause and what helps; nothing for a gateway's own reason.
+    private func word(forRefusal code: String) -> Markup {
+        Reason.own.contains { $0.code == code } ? word("refusal_\(code)") : ""
     }
 
     /// Names a time that the console writes in the reader's language and zone.
@@ -101,7 +114,7 @@ package struct StatusPage {
                 }
                 ?? ""
             return """
-                <li class="\(check.level.rawValue)"><b>\(check.kind.title)</b>: \(check.state)\(since)\
+                <li class="\(check.level.rawValue)"><b\(word(for: check.kind))>\(check.kind.title)</b>: \(check.state)\(since)\
                 <p>\(check.advice ?? "")\(isPart ? "" : more(about: check.kind))</p></li>
                 """
         }
@@ -207,11 +220,11 @@ package struct StatusPage {
 
     private var refusals: Markup {
         let (hour, day) = (report.history.sum(ofLast: 60), report.history.sum(ofLast: History.minutes))
-        let words = day.refused.counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.prefix(12)
-        let rows = words.map { word, count -> Markup in
+        let codes = day.refused.counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.prefix(12)
+        let rows = codes.map { code, count -> Markup in
             """
-            <tr><td><b>\(word)</b><p class="soft">\(RefusalHelp.text(of: word))</p></td>\
-            \(cells(Words.count(hour.refused[word]), Words.count(count)))</tr>
+            <tr><td><b>\(code)</b><p class="soft"\(word(forRefusal: code))>\(RefusalHelp.text(of: code))</p></td>\
+            \(cells(Words.count(hour.refused[code]), Words.count(count)))</tr>
             """
         }
         let last: [Markup] = [
