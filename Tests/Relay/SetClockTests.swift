@@ -246,6 +246,9 @@ import Vectors
         node.pipeline.start(OutboxContent(), at: node.now, clockOffset: node.now.offset)
         set(node, by: Self.years)
         #expect(node.pipeline.date(at: node.now) == node.now.unix - Self.years)
+        // It was set while the others' clocks were asked for: what they say is of the one before.
+        node.pipeline.divided(Share(), isOfThisClock: false, at: node.now)
+        #expect(node.pipeline.date(at: node.now) == node.now.unix - Self.years)
         // Nobody else is there to ask.
         node.pipeline.divided(Share(), at: node.now)
         #expect(node.pipeline.date(at: node.now) == node.now.unix)

@@ -38,11 +38,15 @@ extension Dispatcher {
     func divide(_ request: ShareRequest) {
         Task {
             do throws(OutboxError) {
+                let asked = machineClock.offset
                 let share = try await outbox.divide(request)
                 lockFault = nil
-                if let known = share.known { takeClock(toBe: known.clockError) }
-                if share.nodes == 1 { takeClock(toBe: nil) }
-                pipeline.divided(share, at: .now)
+                let isOfThisClock = (machineClock.offset - asked).magnitude < Self.clockStep
+                if isOfThisClock {
+                    if let known = share.known { takeClock(toBe: known.clockError) }
+                    if share.nodes == 1 { takeClock(toBe: nil) }
+                }
+                pipeline.divided(share, isOfThisClock: isOfThisClock, at: .now)
                 note(share.takenOver)
             } catch {
                 // The next commit says more of it, unless only what is read is locked.
@@ -69,6 +73,16 @@ extension Dispatcher {
             metadata: ["shards": "\(takenOver.shards)", "may_repeat": "\(takenOver.mayRepeat)"])
     }
 
+    /// Milliseconds by which a wall clock moves when somebody sets it, at least: less is no error.
+    private static let clockStep = 30_000
+
+    /// The present by this machine's clock, and milliseconds of its wall clock less those of the one that nobody sets.
+    private var machineClock: (now: Instant, offset: Int64) {
+        let now = Instant(
+            unix: UnixTime(milliseconds: EventLoop.machineMilliseconds), monotonic: EventLoop.now)
+        return (now, now.unix.milliseconds - now.monotonic.nanoseconds / 1_000_000)
+    }
+
     /// Takes the store's clock for what is signed and for when that ends, where this machine's is the wrong one and no push
     /// service tells the same time.
     ///
@@ -77,10 +91,8 @@ extension Dispatcher {
         let told = gateways.indices.compactMap {
             pipeline.lanes[$0].id.host.isOrigin ? nil : gateways[$0]?.timeTold
         }
-        let machine = Instant(
-            unix: UnixTime(milliseconds: EventLoop.machineMilliseconds), monotonic: EventLoop.now)
-        let offset = machine.unix.milliseconds - machine.monotonic.nanoseconds / 1_000_000
-        let isSet = (offset - machineOffset).magnitude >= 30_000
+        let (machine, offset) = machineClock
+        let isSet = (offset - machineOffset).magnitude >= Self.clockStep
         machineOffset = offset
         let ahead = ToldTime.clockError(
             found ?? (isSet ? .zero : clockError), unlessDenied: told, on: machine)

@@ -39,8 +39,10 @@ extension Pipeline {
     package var sharing: Sharing? { cluster.figures }
 
     /// Takes what ``Effect/divide(_:)`` asked for.
-    package mutating func divided(_ share: Share, at now: Instant) {
-        if share.known != nil || share.nodes == 1 { wallClock.compare(at: now) }
+    ///
+    /// - Parameter isOfThisClock: Whether the wall clock was not set since it was asked: else it was compared as it was before.
+    package mutating func divided(_ share: Share, isOfThisClock: Bool = true, at now: Instant) {
+        if isOfThisClock, share.known != nil || share.nodes == 1 { wallClock.compare(at: now) }
         guard let (lost, hasChanged) = cluster.take(share, at: now.monotonic) else { return }
         if !share.gained.isEmpty { cluster.loseSight(of: share.gained.intersection(onItsWay())) }
         if !lost.isEmpty {
