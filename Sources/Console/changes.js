@@ -17,9 +17,16 @@ export function differenceOf(lines) {
 
 const patience = 90_000;
 
-/** Restarts the node, and waits for its return: its state then; null: it has not come back. Throws what was refused. */
+/**
+ * Restarts the node, and waits for its return: its state then; null: it has not come back. Throws what was refused.
+ *
+ * Nothing of the screen can be used meanwhile: it is drawn anew then, and what was opened would be gone.
+ */
 export async function restartNow() {
+    const screen = document.getElementById("screen");
     setRestarting(true);
+    screen.inert = true;
+    document.getElementById("restarted")?.remove();
     // Before the node is asked: it may be back before its answer is read.
     const asked = Date.now();
     try {
@@ -29,6 +36,7 @@ export async function restartNow() {
         });
         return await returned(asked);
     } finally {
+        screen.inert = false;
         setRestarting(false);
     }
 }
