@@ -58,10 +58,10 @@ func feature(_ path: String, named name: String? = nil, _ dependencies: [Target.
 }
 
 /// The commands of a feature, beside its endpoint: the node links no parser of arguments.
-func commands(of feature: String, _ dependencies: [Target.Dependency]) -> Target {
+func commands(of feature: String, in endpoint: String? = nil, _ dependencies: [Target.Dependency]) -> Target {
     library(
         "Features/\(feature)/Commands", named: "\(feature)Commands", cold: true,
-        dependencies + [.init(stringLiteral: feature), "Terminal", arguments])
+        dependencies + [.init(stringLiteral: endpoint ?? feature), "Terminal", arguments])
 }
 
 func tests(_ name: String, in folder: String = "Tests", _ dependencies: [Target.Dependency]) -> Target {
@@ -74,7 +74,7 @@ func system(_ name: String, pkgConfig: String, apt package: String) -> Target {
 }
 
 /// The traits, each the name of a feature's room.
-let features = ["Bitwarden", "Gorush", "PhonePage", "StatusIM", "WebPushIn"]
+let features = ["Bitwarden", "Gorush", "Mailbox", "PhonePage", "StatusIM", "WebPushIn"]
 
 let package = Package(
     name: "onionbell",
@@ -193,11 +193,30 @@ let package = Package(
             ["JSONCoding", "Overview", "Persistence", "PushEndpoints", "StatusIM", "Tor", "Wire", log]),
         feature(
             "Bitwarden/Endpoint", named: "Bitwarden", ["JSONCoding", "Persistence", "PushEndpoints", log]),
+        // The other side of a mailbox: its reader, and Bisq's agent that hears the phone's replies.
+        library(
+            "Features/Mailbox/Client", named: "MailboxClients",
+            ["Client", "Clocks", "Crypto", "Encodings", "HTTP1", "JSONCoding", "Reactor", "Wire"]),
+        feature(
+            "Mailbox/Endpoint", named: "MailboxEndpoint",
+            [
+                "Client", "Figures", "Gateways", "JSONCoding", "Outbound", "Overview", "Persistence",
+                "Pointing",
+                "Processes", "Wire", log,
+            ]),
+        commands(
+            of: "Mailbox", in: "MailboxEndpoint",
+            [
+                "Client", "Crypto", "Doors", "Encodings", "HTTP1", "JSONCoding", "MailboxClients", "Node",
+                "Pointing",
+                "Processes", "QR", "Reactor", "Relay", "Tor", "Wire",
+            ]),
         library(
             "Features/FeatureList", cold: true,
             [
                 "Node", .target(name: "Bitwarden", condition: .when(traits: ["Bitwarden"])),
                 .target(name: "Gorush", condition: .when(traits: ["Gorush"])),
+                .target(name: "MailboxEndpoint", condition: .when(traits: ["Mailbox"])),
                 .target(name: "PhonePage", condition: .when(traits: ["PhonePage"])),
                 .target(name: "StatusIMEndpoint", condition: .when(traits: ["StatusIM"])),
                 .target(name: "WebPushIn", condition: .when(traits: ["WebPushIn"])),
@@ -211,8 +230,9 @@ let package = Package(
         library(
             "Programs/Terminal", cold: true,
             [
-                "Client", "Doors", "Encodings", "FeatureList", "HTTP1", "JSONCoding", "Node", "Processes",
-                arguments,
+                "Client", "Clocks", "Crypto", "Doors", "Encodings", "FeatureList", "HTTP1", "JSONCoding",
+                "Node",
+                "Processes", "Reactor", "Tor", "Wire", arguments,
             ]),
         .executableTarget(
             name: "Onionbell",
@@ -220,6 +240,7 @@ let package = Package(
                 "Clocks",
                 "Encodings", "FeatureList", "Terminal",
                 .target(name: "BitwardenCommands", condition: .when(traits: ["Bitwarden"])),
+                .target(name: "MailboxCommands", condition: .when(traits: ["Mailbox"])),
                 .target(name: "PhonePage", condition: .when(traits: ["PhonePage"])),
                 .target(name: "PhonePageCommands", condition: .when(traits: ["PhonePage"])), "Node", "Client",
                 "Pointing", "Wire", "Relay", "Reactor", "Crypto",
@@ -251,7 +272,8 @@ let package = Package(
                 "Clocks", "Encodings", "Lab", "LabParts", "Client", "Wire", "Reactor", "Crypto", "Relay",
                 "Dispatching",
                 "Gateways",
-                "HTTP1", "Doors", "Persistence", "Processes", "Tor", arguments,
+                "HTTP1", "Doors", "MailboxClients", "MailboxEndpoint", "Persistence", "Processes", "Tor",
+                arguments,
                 log,
                 .product(name: "Histogram", package: "hdrhistogram-swift"),
             ],
@@ -261,8 +283,8 @@ let package = Package(
         .executableTarget(
             name: "Chaos",
             dependencies: [
-                "Encodings", "Lab", "LabParts", "Client", "Processes", "Wire", "StatusIM", "HTTP1", "Reactor",
-                "Crypto",
+                "Encodings", "Lab", "LabParts", "Client", "MailboxClients", "Processes", "Wire", "StatusIM",
+                "HTTP1", "Reactor", "Crypto",
                 "TLS", "JSONCoding", "Vectors", arguments,
             ],
             path: "Tests/Chaos", swiftSettings: checked),
@@ -341,7 +363,7 @@ let package = Package(
             [
                 "Clocks",
                 "Crypto", "CSQLite", "Encodings", "MemoryStore", "PostgreSQL", "Processes", "Reactor",
-                "Persistence", "Bitwarden", "StatusIMEndpoint",
+                "Persistence", "Bitwarden", "MailboxEndpoint", "StatusIMEndpoint",
                 "Relay", "Vectors",
             ]),
         tests(
@@ -401,6 +423,14 @@ let package = Package(
                 "JSONCoding", "Lab", "Persistence", "PushEndpoints", "Reactor", "Relay", "Vectors",
             ]),
         tests(
+            "Mailbox", in: "Tests/Features",
+            [
+                "Client", "Clocks", "Crypto", "Dispatching", "Doors", "Encodings", "EndpointWorlds",
+                "Gateways",
+                "HTTP1", "JSONCoding", "Lab", "LabParts", "MailboxClients", "MailboxEndpoint", "Outbound",
+                "Persistence", "Reactor", "Relay", "Vectors", "Wire", log,
+            ]),
+        tests(
             "Client",
             [
                 "Encodings", "Client", "Wire", "HTTP1", "Crypto", "JSONCoding", "Reactor", "Vectors",
@@ -416,7 +446,8 @@ let package = Package(
         tests(
             "Node",
             [
-                "FeatureList", "Bitwarden", "Gorush", "PhonePage", "PushEndpoints", "StatusIMEndpoint",
+                "FeatureList", "Bitwarden", "Gorush", "MailboxEndpoint", "PhonePage", "PushEndpoints",
+                "StatusIMEndpoint",
                 "WebPushIn",
                 "Node", "Crypto", "Doors", "Encodings", "Gateways", "HTTP1", "Lab", "LabParts", "Persistence",
                 "Reactor", "Tor", "Relay", "Wire", log,
@@ -424,7 +455,9 @@ let package = Package(
         tests(
             "Onionbell",
             [
-                "FeatureList", "Onionbell", "Terminal", "onionbell-bench", arguments, "Node", "Gateways",
+                "FeatureList", "MailboxClients", "MailboxCommands", "Onionbell", "Terminal",
+                "onionbell-bench",
+                arguments, "Node", "Gateways",
                 "Tor", "Relay",
                 "Persistence",
                 "Processes", "Vectors", "YAML",
@@ -435,7 +468,8 @@ let package = Package(
                 "Encodings", "Onionbelld", "Onionbell", "Pointing", "OnionbellLab", "Chaos", "Lab",
                 "LabParts", "Client",
                 "Wire", "Crypto", "Reactor", "Tor", "Relay", "Persistence", "JSONCoding", "HTTP1",
-                "Vectors", "QR", "StatusIM", "Processes",
+                "Vectors", "QR", "StatusIM", "Processes", "MailboxClients", "MailboxCommands",
+                "MailboxEndpoint",
             ]),
     ],
     swiftLanguageModes: [.v6]

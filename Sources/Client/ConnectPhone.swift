@@ -81,7 +81,7 @@ package struct ConnectPhone: Sendable {
     }
 
     /// Decrypts a message and returns its fields, whatever they may be.
-    func fields(in encrypted: String) throws(PhoneError) -> JSON.Object {
+    package func fields(in encrypted: String) throws(PhoneError) -> JSON.Object {
         guard let sealed = Base64.decode(encrypted), sealed.count > ConnectPhone.nonceLength else {
             throw .unreadableText
         }

@@ -74,7 +74,7 @@ package struct Phone: Sendable {
     }
 
     /// Decrypts a message and returns its fields, whatever they may be.
-    func fields(in encrypted: String) throws(PhoneError) -> JSON.Object {
+    package func fields(in encrypted: String) throws(PhoneError) -> JSON.Object {
         let message: MessageString
         do {
             message = try MessageString(encrypted, for: pairingToken.platform.messageMagic)

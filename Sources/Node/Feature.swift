@@ -1,4 +1,5 @@
 import Doors
+import Gateways
 import Overview
 import Persistence
 import Reactor
@@ -18,6 +19,8 @@ package protocol Feature: Sendable {
     static var name: String { get }
     /// The kinds of its tables in the store, each behind those that it refers to.
     static var tables: [any DoorTables.Type] { get }
+    /// The gateways that apps may have by it.
+    static var gateways: [any ConfiguredApp.Type] { get }
     /// Calls of `/api/v1`.
     nonisolated static var calls: [NodeCalls.Call] { get }
 
@@ -53,6 +56,7 @@ package protocol Feature: Sendable {
 
 extension Feature {
     package static var tables: [any DoorTables.Type] { [] }
+    package static var gateways: [any ConfiguredApp.Type] { [] }
     package nonisolated static var calls: [NodeCalls.Call] { [] }
     package var url: String { "" }
     package var otherPlaces: [(key: String, places: [DoorPlace])] { [] }
@@ -75,6 +79,11 @@ package struct Features: Sendable {
 
     /// The kinds of tables in a store of the program.
     package var tables: DoorKinds { DoorKinds(of: kinds.flatMap { $0.tables }) }
+
+    /// The push services that apps of the program may push to.
+    package var pushServices: [any ConfiguredApp.Type] {
+        PushServices.all + kinds.flatMap { $0.gateways }
+    }
 
     package init(_ kinds: [any Feature.Type], leftOut: [String]) {
         (self.kinds, self.leftOut) = (kinds, leftOut)

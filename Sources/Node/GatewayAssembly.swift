@@ -11,7 +11,7 @@ package enum GatewayAssembly {
     /// A gateway with the lane it serves.
     package struct Lane {
         package let id: LaneID
-        let gateway: any Gateway
+        package let gateway: any Gateway
     }
 
     /// All gateways of one app, and how they get other credentials.

@@ -3,6 +3,8 @@ import Crypto
 import Doors
 import Encodings
 import Lab
+import MailboxClients
+import MailboxEndpoint
 import Persistence
 import Reactor
 import Relay

@@ -3,6 +3,7 @@ import Glibc
 import JSONCoding
 import Lab
 import LabParts
+import MailboxClients
 import Reactor
 import Wire
 

@@ -141,7 +141,7 @@ import Testing
             other.mailbox = "box \(number)"
             rings.add(other)
         }
-        #expect(rings.lastOfMailboxes.count == Mailbox.most)
+        #expect(rings.lastOfMailboxes.count == Rings.mostMailboxes)
         #expect(rings.lastOfMailboxes["box 2999"] != nil && rings.lastOfMailboxes["desk"] == nil)
     }
 }

@@ -4,6 +4,7 @@ import Encodings
 import Foundation
 import JSONCoding
 import Lab
+import MailboxEndpoint
 import Persistence
 import Reactor
 import Testing

@@ -3,6 +3,7 @@ import Foundation
 import HTTP1
 import JSONCoding
 import Lab
+import MailboxClients
 import Processes
 import Reactor
 import Testing

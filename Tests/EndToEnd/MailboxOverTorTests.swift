@@ -4,6 +4,7 @@ import HTTP1
 import JSONCoding
 import Lab
 import LabParts
+import MailboxClients
 import Reactor
 import Testing
 import Wire

@@ -2,6 +2,7 @@ import Client
 import Foundation
 import JSONCoding
 import Lab
+import MailboxClients
 import Processes
 import Reactor
 import Testing

@@ -12,6 +12,7 @@ import Synchronization
 @testable import Encodings
 @testable import Gorush
 @testable import HTTP1
+@testable import MailboxEndpoint
 @testable import Outbound
 @testable import Persistence
 @testable import PushEndpoints

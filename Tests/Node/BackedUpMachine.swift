@@ -1,5 +1,6 @@
 import FeatureList
 import Foundation
+import MailboxEndpoint
 import Persistence
 import Reactor
 import Relay

@@ -1,4 +1,5 @@
 import Foundation
+import MailboxEndpoint
 import Persistence
 import Reactor
 import Relay

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import Vectors
 
 /// The rooms of `Sources` import downwards, and features stand beside each other: what a file imports says so.
 @Suite struct ModuleGraphTests {
@@ -44,6 +45,12 @@ import Testing
             guard let other = Self.modules[module] else { continue }
             #expect(allowed.contains(other), "\(file) imports \(module) of \(other)")
         }
+    }
+
+    /// `Deploy/tools/rooms --write` makes it anew.
+    @Test func theDrawingIsMadeFromTheImports() throws {
+        let program = Self.sources.appending(path: "../Deploy/tools/rooms").standardized
+        try ProgramRun([program.path, "--check"]).succeeded()
     }
 
     /// A feature may be left out of a program, so that no other one needs it. What several have in common is no feature.

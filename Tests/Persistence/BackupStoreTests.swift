@@ -3,6 +3,7 @@ import Relay
 import Testing
 
 @testable import Bitwarden
+@testable import MailboxEndpoint
 @testable import Persistence
 
 /// The rows of a backup come into a store that has others: names decide, and what is not taken is said.
@@ -165,7 +166,10 @@ import Testing
             try store(place).put(Installation(id: "one", keyDigest: Digest(high: 1, low: low), addedAt: 7))
         }
         #expect(
-            try take() == [BackupConflict(kind: .installation, name: "one", mailbox: nil, reason: .taken)])
+            try take() == [
+                BackupConflict(
+                    kind: BackupConflict.Kind("installation"), name: "one", mailbox: nil, reason: .taken)
+            ])
         #expect(try store(directory).installation("one")?.keyDigest.low == 1)
     }
 }

@@ -3,6 +3,7 @@ import Relay
 import Testing
 
 @testable import Bitwarden
+@testable import MailboxEndpoint
 @testable import Persistence
 @testable import StatusIMEndpoint
 

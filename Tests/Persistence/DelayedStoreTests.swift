@@ -2,6 +2,7 @@ import Clocks
 import Relay
 import Testing
 
+@testable import MailboxEndpoint
 @testable import Persistence
 
 /// What publishers want published later.

@@ -1,6 +1,7 @@
 import Bitwarden
 import Crypto
 import Foundation
+import MailboxEndpoint
 import MemoryStore
 import PostgreSQL
 import StatusIMEndpoint
@@ -24,7 +25,8 @@ enum TestedEngine: CaseIterable, CustomTestStringConvertible {
 
 extension DoorKinds {
     /// The kinds of a node with all features.
-    static let tested = DoorKinds(of: BitwardenFeature.tables + StatusIMFeature.tables)
+    static let tested = DoorKinds(
+        of: BitwardenFeature.tables + StatusIMFeature.tables + MailboxFeature.tables)
 }
 
 extension OutboxStore {

@@ -1,6 +1,7 @@
 import Relay
 import Testing
 
+@testable import MailboxEndpoint
 @testable import Persistence
 
 /// Replies on their way back, in the tables of the mailboxes.

@@ -2,6 +2,7 @@ import Clocks
 import Relay
 import Testing
 
+@testable import MailboxEndpoint
 @testable import Persistence
 
 /// Mailboxes in the outbox's file: commands make them, the node fills them.

@@ -52,6 +52,8 @@ package struct Rings: Sendable {
 
     /// Changes so far, to see whether there was one.
     package private(set) var changes = 0
+    /// The most mailboxes whose last ring is known: as many as a node may have.
+    package static let mostMailboxes = 1000
     /// The number of rings in the list at most.
     private(set) var room: Int
     /// A ring that goes round: the oldest is at ``next`` once it is full.
@@ -111,7 +113,7 @@ package struct Rings: Sendable {
     private mutating func note(_ ring: Ring, of mailbox: ByteText) {
         lastOfMailboxes[mailbox] = ring
         // Of mailboxes that are gone.
-        if lastOfMailboxes.count > Mailbox.most,
+        if lastOfMailboxes.count > Rings.mostMailboxes,
             let oldest = lastOfMailboxes.min(by: { $0.value.at < $1.value.at })
         {
             lastOfMailboxes[oldest.key] = nil
@@ -190,7 +192,7 @@ extension Dispatcher {
         let device = digester.token(
             of: Recipient(lane: notification.lane, deviceToken: notification.deviceToken))
         // One of each mailbox, and of those that are gone.
-        if mailboxes.count >= 2 * Mailbox.most { mailboxes = [:] }
+        if mailboxes.count >= 2 * Rings.mostMailboxes { mailboxes = [:] }
         mailboxes[device] = mailbox
     }
 

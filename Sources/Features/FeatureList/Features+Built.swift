@@ -6,6 +6,9 @@ import Node
 #if Gorush
     import Gorush
 #endif
+#if Mailbox
+    import MailboxEndpoint
+#endif
 #if PhonePage
     import PhonePage
 #endif
@@ -47,7 +50,11 @@ extension Features {
         #else
             leftOut.append("phone_page")
         #endif
-        kinds.append(MailboxFeature.self)
+        #if Mailbox
+            kinds.append(MailboxFeature.self)
+        #else
+            leftOut.append("mailbox")
+        #endif
         return Features(kinds, leftOut: leftOut)
     }()
 }

@@ -140,9 +140,14 @@ extension NodeCalls {
 
     /// Returns all calls as the document has them, but for the two of the login.
     nonisolated static func all(with features: Features) -> [Call] {
-        stateCalls + phoneCalls + peerCalls + mailboxCalls + registrationCalls + keyCalls + keepCalls
+        stateCalls + phoneCalls + peerCalls + registrationCalls + keyCalls + keepCalls
             + settingsCalls + wayCalls + credentialCalls + nowCalls + ringCalls + waitingCalls + widgetCalls
             + browserCalls + features.kinds.flatMap { $0.calls }
+    }
+
+    /// Returns what an open feature has for its own calls; `nil`: it is not open.
+    package func open<Desk: AnyObject>(_ kind: Desk.Type) -> Desk? {
+        node.doors.others.lazy.compactMap { $0.desk as? Desk }.first
     }
 
     private nonisolated static let stateCalls: [Call] = [

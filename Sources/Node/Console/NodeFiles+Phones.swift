@@ -125,3 +125,14 @@ extension PhoneEntry {
         ]
     }
 }
+
+extension PhoneBook {
+    package static func check(_ name: String) throws(CallRefusal) {
+        guard isName(name) else {
+            throw CallRefusal(
+                .unfit, "bad_phone_name",
+                "\(SettingsFault.shown(name)) is no name: up to \(longestName) letters and signs of any script, with single blanks between them"
+            )
+        }
+    }
+}

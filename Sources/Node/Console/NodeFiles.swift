@@ -2,6 +2,7 @@ import Doors
 import Glibc
 import HTTP1
 import Persistence
+import Processes
 import Reactor
 
 /// The store and the files of a node, for calls that need no running node. A running node carries them out off its event loop,
@@ -24,6 +25,12 @@ package struct NodeFiles: Sendable {
 
     init(_ settings: Settings, running: Running?) {
         (self.settings, self.running) = (settings, running)
+    }
+
+    /// The settings that the node that asks would have after a restart; `nil`: none asks, or they can't be read.
+    package var settingsAfterRestart: Settings? {
+        guard let file = running?.settingsFile else { return nil }
+        return try? Settings(file: file, environment: environment, features: settings.built)
     }
 
     package var stateDirectory: String { settings.stateDirectory }

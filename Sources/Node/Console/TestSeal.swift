@@ -15,7 +15,7 @@ package enum TestSeal {
     private static let text = "This phone is connected to the node."
 
     /// A text of Bisq's form that nobody opens.
-    static var ofNobody: String {
+    package static var ofNobody: String {
         (try? seal(with: Phone.new(.android, descriptor: "").pairingToken)) ?? text
     }
 

@@ -64,7 +64,7 @@ enum WaySwitch: String, CaseIterable, Sendable {
 
     var gateway: String {
         switch self {
-        case .mailbox: MailboxApp.gateway
+        case .mailbox: rawValue
         case .browsers, .phonePage: WebPushApp.gateway
         case .ntfy: NtfyApp.gateway
         case .apple: "apns"

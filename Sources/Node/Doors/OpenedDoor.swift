@@ -27,10 +27,10 @@ package struct OpenedDoor {
     /// The virtual ports that lead to listeners of its own.
     package var ports: [VirtualPort] = []
     /// The way back to senders, which the peers' door serves too; `nil`: it has none.
-    package var replies: ReplyBoard?
+    package var replies: (any WayBackDesk)?
     package var addFigures: @EventLoop (inout Report) -> Void = { _ in }
-    /// Puts a test into the mailbox of a name, and returns `nil` if there is none; `nil`: the door has no mailboxes.
-    package var ring: (@EventLoop (_ mailbox: String) async throws(OutboxError) -> MailboxPutResult?)?
+    /// What the feature's own calls need of it; `nil`: nothing.
+    package var desk: (any AnyObject & Sendable)?
     /// Takes over what a command has changed in its tables.
     package var lookNow: @EventLoop () async -> Void = {}
     /// Ends what it has beside its place over HTTP.

@@ -169,7 +169,7 @@ extension TextDiff.Line {
 
 extension BackupConflict {
     fileprivate static let shape: CallShape = [
-        "kind": .choice(["installation", "phone", "address", "mailbox", "reader", "publisher"]),
+        "kind": .text.said("Such as phone, address, mailbox, reader, publisher and installation."),
         "name": .text,
         "mailbox": .nullable(.text).said("That of a reader or a publisher."),
         "reason": .choice(["taken", "full", "unfit"]).said(
@@ -179,7 +179,7 @@ extension BackupConflict {
 
     fileprivate var json: JSON {
         [
-            "kind": .string(kind.rawValue), "name": .string(name),
+            "kind": .string(kind.word), "name": .string(name),
             "mailbox": mailbox.map { .string($0) } ?? .null, "reason": .string(reason.rawValue),
         ]
     }

@@ -40,7 +40,7 @@ extension NodeCalls {
                 "POST restore", "restore",
                 "Move in from a copy: at its next start this node is the other one.",
                 more:
-                    "Refused while the old node is known in the Tor network, unless old_node_stopped is true; and where this node has phones or mailboxes of its own, unless the copy is its own.",
+                    "Refused while the old node is known in the Tor network, unless old_node_stopped is true; and where this node has phones or other registrations of its own, unless the copy is its own.",
                 asks: [
                     "passphrase": .text(8192), "file": .text(longestBody).said("Base64."),
                     "look?": .flag.said("Change nothing."), "old_node_stopped?": .flag,
@@ -135,7 +135,7 @@ extension NodeCalls {
         let own = node.presence.address?.description ?? ""
         let directory = node.settings.stateDirectory
         let isFresh = try await registrations { file in
-            try file.phoneBook().entries.isEmpty && file.mailboxes().allSatisfy(\.isPush)
+            try file.backupTables().allSatisfy { $0.rows.isEmpty }
         }
         guard !isFresh else { return own }
         let isSame = try await keep { () throws(CallRefusal) in
@@ -145,7 +145,7 @@ extension NodeCalls {
         guard isSame, backup.address == own else {
             throw CallRefusal(
                 .conflict, "another_node",
-                "the backup is another node's, and this one has phones or mailboxes: move in where there are none"
+                "the backup is another node's, and this one has phones or other registrations: move in where there are none"
             )
         }
         return own

@@ -89,12 +89,17 @@ extension SettingsReader.Section {
 extension Settings.App {
     /// Reads an app; `nil` when the gateway is not one of ours, which is a fault.
     fileprivate init?(name: String, _ section: SettingsReader.Section) {
-        let gateways = PushServices.all.map { $0.gateway }
+        let features = section.features
+        let gateways = features.pushServices.map { $0.gateway }
         var wanted = ""
         section.text("gateway", &wanted, .choice(gateways))
-        guard let service = PushServices.all.first(where: { $0.gateway == wanted }) else {
+        guard let service = features.pushServices.first(where: { $0.gateway == wanted }) else {
             section.takesAllKeys = true
             let misspelt = wanted.isEmpty ? section.keyLike("gateway") : nil
+            if features.leftOut.contains(wanted) {
+                section.fault("gateway", "this onionbelld was built without \(wanted)")
+                return nil
+            }
             let rule =
                 "each app needs a gateway: \(gateways.joined(separator: " or "))"
                 + (misspelt.map { "; did you mean gateway by \(SettingsFault.shown($0))?" } ?? "")

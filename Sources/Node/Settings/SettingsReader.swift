@@ -209,6 +209,9 @@ extension SettingsReader {
 
         package func stateFile(_ name: String) -> String { "\(reader.stateDirectory)/\(name)" }
 
+        /// The features that the program was built with.
+        var features: Features { reader.features }
+
         package var goesThroughTor: Bool { reader.goesThroughTor }
 
         /// Refuses a wrong onion address, and returns whether it did. A wrong letter costs minutes of tries,

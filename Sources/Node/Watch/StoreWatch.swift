@@ -7,15 +7,15 @@ import Relay
 ///
 /// A file that can't be read is logged once, and the one that was read before stays in use.
 @EventLoop
-final class StoreWatch<Value: Equatable & Sendable> {
+package final class StoreWatch<Value: Equatable & Sendable> {
     /// The value, and a number that another process's change of the file makes another one; `nil` while it is the one given.
     /// It goes from the event loop to the store's thread and back: by way of the shared pool each look would wake two more.
-    typealias Read =
+    package typealias Read =
         nonisolated(nonsending) @Sendable (_ known: Int64?) async throws(OutboxError) -> (
             version: Int64, value: Value
         )?
 
-    private(set) var value: Value
+    package private(set) var value: Value
     private let read: Read
     private let onFault: @EventLoop (String) -> Void
     private let onChange: @EventLoop (Value) -> Void
@@ -26,7 +26,7 @@ final class StoreWatch<Value: Equatable & Sendable> {
     private var isStopped = false
     private let interval: Duration
 
-    nonisolated static var interval: Duration { .seconds(1) }
+    package nonisolated static var interval: Duration { .seconds(1) }
 
     /// Reads the value for the first time.
     ///
@@ -34,7 +34,7 @@ final class StoreWatch<Value: Equatable & Sendable> {
     ///   - initial: the value as long as the store has none.
     ///   - onFault: called with the reason why the value can't be read, when there is a new reason.
     ///   - onChange: called with each value that follows.
-    init(
+    package init(
         initial: Value, every interval: Duration = StoreWatch.interval, read: @escaping Read,
         onFault: @escaping @EventLoop (String) -> Void,
         onChange: @escaping @EventLoop (Value) -> Void
@@ -47,9 +47,9 @@ final class StoreWatch<Value: Equatable & Sendable> {
     }
 
     /// Notes a value that this process has put into the store itself.
-    func note(_ value: Value) { self.value = value }
+    package func note(_ value: Value) { self.value = value }
 
-    func stop() {
+    package func stop() {
         isStopped = true
         timer.stop()
     }
@@ -61,7 +61,7 @@ final class StoreWatch<Value: Equatable & Sendable> {
     }
 
     /// Takes over now what another connection to the store has changed.
-    func lookNow() async {
+    package func lookNow() async {
         do throws(OutboxError) {
             var changed: (version: Int64, value: Value)?
             var known: Int64

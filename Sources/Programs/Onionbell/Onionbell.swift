@@ -7,6 +7,9 @@ import Processes
 #if Bitwarden
     import BitwardenCommands
 #endif
+#if Mailbox
+    import MailboxCommands
+#endif
 
 @main
 struct Onionbell: AsyncParsableCommand {
@@ -36,10 +39,7 @@ struct Onionbell: AsyncParsableCommand {
                 ]),
             CommandGroup(
                 name: "Phones",
-                subcommands: [
-                    PhonesCommand.self, PairCommand.self, MailboxCommand.self, ReceiveCommand.self,
-                    RegisterCommand.self, BisqAgentCommand.self,
-                ]),
+                subcommands: [PhonesCommand.self, PairCommand.self, RegisterCommand.self] + ofMailboxes),
             CommandGroup(
                 name: "People and programs",
                 subcommands: [
@@ -50,6 +50,14 @@ struct Onionbell: AsyncParsableCommand {
                 name: "Rehearse",
                 subcommands: [DemoForwarding.self, LabForwarding.self, SendCommand.self, DecryptCommand.self]),
         ])
+
+    private static var ofMailboxes: [any ParsableCommand.Type] {
+        #if Mailbox
+            [MailboxCommand.self, ReceiveCommand.self, BisqAgentCommand.self]
+        #else
+            []
+        #endif
+    }
 
     /// The commands of the features that the program was built with.
     private static var ofFeatures: [any ParsableCommand.Type] {

@@ -1,6 +1,7 @@
 import Relay
 import Testing
 
+@testable import MailboxEndpoint
 @testable import Persistence
 
 /// Random histories of mailboxes over the real store: publishers that replace texts, full mailboxes, readers that ask in

@@ -1,5 +1,6 @@
 import Relay
 
+@testable import MailboxEndpoint
 @testable import Persistence
 
 extension MailboxWorld {

@@ -1,6 +1,7 @@
 import Clocks
 import Relay
 
+@testable import MailboxEndpoint
 @testable import Persistence
 
 /// Three mailboxes, two people who read them, two nodes on one store, and what of it is so.

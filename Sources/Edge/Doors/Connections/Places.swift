@@ -7,7 +7,7 @@ import Reactor
 /// with the most connections the one that was silent for longest goes. Who waits for an answer is not silent, but has half
 /// of the places at most: strangers who wait would keep all newcomers out.
 @EventLoop
-final class Places {
+package final class Places {
     private let limit: Int
     let room: BufferRoom
     /// Connections closed to make room for others, since the start.
@@ -15,12 +15,12 @@ final class Places {
     private var open: [ObjectIdentifier: DoorConnection] = [:]
     private var whenDone: CheckedContinuation<Void, Never>?
 
-    init(_ limit: Int, room: BufferRoom) {
+    package init(_ limit: Int, room: BufferRoom) {
         self.limit = limit
         self.room = room
     }
 
-    var count: Int { open.count }
+    package var count: Int { open.count }
 
     /// Counts the open connections of circuits or addresses that have `connections` or more.
     func count(heldBy connections: Int) -> Int {
@@ -92,7 +92,7 @@ final class Places {
     /// is written down by then, and the stop has more to do.
     ///
     /// At a restart in place a client that dialled just before has time for its request: nobody is to notice.
-    func shutDown(within patience: Duration = .seconds(5)) async {
+    package func shutDown(within patience: Duration = .seconds(5)) async {
         let grace = Handover.shared.isHandingOn ? Places.grace : .zero
         for connection in open.values { connection.shutDown(grace: grace) }
         guard !open.isEmpty else { return }

@@ -58,7 +58,7 @@ package final class HTTPServer {
     let settings: HTTPServerSettings
     /// The limits of each connection.
     let limits: DoorConnection.Limits
-    let circuits: Circuits
+    package let circuits: Circuits
     /// The share of strangers, for which their requests wait; `nil`: all are served as they come.
     let strangers: StrangersShare?
     let countsRefusals: Bool

@@ -10,7 +10,7 @@ package protocol LiveDoor: HTTPDoor {
 
 /// The giver of an answer that goes on.
 @EventLoop
-protocol LiveClient: AnyObject {
+package protocol LiveClient: AnyObject {
     /// Called when the client has taken enough of what was sent.
     func gotRoom()
     /// Called with the bytes that the client sends while the answer goes on.
@@ -29,7 +29,7 @@ package final class LiveAnswer {
     private var whenGone: (@EventLoop () -> Void)?
 
     /// The giver of the answer, as long as the connection is there.
-    var client: (any LiveClient)?
+    package var client: (any LiveClient)?
 
     init(on connection: HTTPConnection, _ respond: @escaping @EventLoop (HTTPResponse) -> Void) {
         self.connection = connection
@@ -39,7 +39,7 @@ package final class LiveAnswer {
     // MARK: One answer
 
     /// Answers with a response that has an end.
-    func answer(_ response: HTTPResponse) {
+    package func answer(_ response: HTTPResponse) {
         whenGone = nil
         respond?(response)
         respond = nil
@@ -53,7 +53,7 @@ package final class LiveAnswer {
     }
 
     /// Counts a rule that the client has broken.
-    func strike() { connection?.strike() }
+    package func strike() { connection?.strike() }
 
     // MARK: Without an end
 
@@ -65,7 +65,7 @@ package final class LiveAnswer {
     ///   - silence: The longest time for which nothing may come from the client; `nil`: for ever.
     ///   - head: The bytes before the first piece.
     /// - Returns: `false`: the client is gone.
-    func begin(_ status: Int, at places: Places, silence: Duration?, head: [UInt8]) -> Bool {
+    package func begin(_ status: Int, at places: Places, silence: Duration?, head: [UInt8]) -> Bool {
         respond = nil
         guard let connection, !connection.hasEnded else {
             connectionEnded()
@@ -75,15 +75,15 @@ package final class LiveAnswer {
         return !connection.hasEnded
     }
 
-    func send(_ bytes: [UInt8]) {
+    package func send(_ bytes: [UInt8]) {
         connection?.write { $0 += bytes }
         connection?.countHeld()
     }
 
     /// Whether the client first has to take what it was sent before.
-    var isHeldBack: Bool { connection?.isHeldBack ?? true }
+    package var isHeldBack: Bool { connection?.isHeldBack ?? true }
 
-    func end() { connection?.end(.finished) }
+    package func end() { connection?.end(.finished) }
 
     func connectionEnded() {
         let (client, whenGone) = (client, whenGone)

@@ -121,7 +121,8 @@ final class PeerConnection: DoorConnection {
         unanswered += 1
         Task {
             let answer =
-                await door.replies?.answer(request) { strike() } ?? request.answer(to: .notServed)
+                await door.replies?.answer(request) { strike() }
+                ?? request.refusal(Reason.gatewayDisabled.code)
             let hasWaited = !wantsMore || isHeldBack || isShuttingDown
             unanswered -= 1
             guard !hasEnded else { return }

@@ -45,7 +45,7 @@ package final class PeerDoor {
     let counter: DoorCounter
     let circuits: Circuits
     /// The way back; `nil`: the node has no mailboxes.
-    let replies: ReplyBoard?
+    let replies: (any WayBackDesk)?
     /// The turn that all connections use, one after the other: cleared after each read.
     @exclusivity(unchecked) var turn = PeerTurn()
 
@@ -57,7 +57,7 @@ package final class PeerDoor {
     /// - Parameter room: The room for the buffers of all connections, of other doors too.
     package init(
         settings: PeerDoorSettings, dispatcher: Dispatcher, circuits: Circuits? = nil,
-        room: BufferRoom = BufferRoom(), replies: ReplyBoard? = nil
+        room: BufferRoom = BufferRoom(), replies: (any WayBackDesk)? = nil
     ) {
         self.replies = replies
         connections = Places(settings.connections, room: room)

@@ -107,7 +107,7 @@ package struct DoorKinds: Sendable {
 
     /// The kinds of every node, and those of its features.
     package init(of features: [any DoorTables.Type] = []) {
-        all = features + [PhoneBookTables.self, MailboxTables.self, ClockTables.self]
+        all = features + [PhoneBookTables.self, ClockTables.self]
     }
 
     /// The words for kinds of registrations, those without tables in a store too.

@@ -2,7 +2,7 @@ import Clocks
 import Relay
 
 /// The identities of stored notifications with their ends, for senders who submit one again.
-final class Identities {
+package final class Identities {
     private let insert: Statement
     private let find: Statement
     private let end: Statement
@@ -41,7 +41,7 @@ final class Identities {
     private static let mostIdentities = 2_000_000
 
     /// The code in place of an ending, while a door keeps the notification in tables of its own.
-    static let kept: Int64 = 5
+    package static let kept: Int64 = 5
     private static let stays =
         "(\(Schema.waits("identity.sequence")) OR coalesce(identity.ending, 0) = \(kept))"
 

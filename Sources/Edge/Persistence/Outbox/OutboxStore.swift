@@ -117,7 +117,7 @@ package actor OutboxStore: Outbox {
     }
 
     /// Runs a door's write that keeps what leaves the outbox.
-    func write<Value: Sendable>(
+    package func write<Value: Sendable>(
         _ body: @escaping @Sendable (StoreStatements) throws(StoreError) -> Value
     ) async throws(OutboxError) -> Value { try await enqueue(body) }
 

@@ -5,7 +5,7 @@ extension StoreStatements {
     /// Takes a notification from the outbox: with this commit a door has written it into its tables.
     ///
     /// - Returns: Its number; `nil`: the outbox does not have it.
-    func keep(_ identity: Digest) throws(StoreError) -> Int64? {
+    package func keep(_ identity: Digest) throws(StoreError) -> Int64? {
         guard let sequence = try identities.sequence(of: identity) else { return nil }
         try takeAway(sequence)
         try identities.keep(sequence)
@@ -13,7 +13,7 @@ extension StoreStatements {
     }
 
     /// Writes down that a kept notification has come to its end.
-    func keptEnded(_ end: KeptEnd) throws(StoreError) {
+    package func keptEnded(_ end: KeptEnd) throws(StoreError) {
         if end.ending == .delivered {
             try identities.deliver(end.sequence)
         } else {

@@ -3,7 +3,7 @@ import Encodings
 import Relay
 
 /// The statements of the outbox over one connection. The order in which they are let go doesn't matter.
-final class StoreStatements {
+package final class StoreStatements {
     private let savepoint: Statement
     private let release: Statement
     private let undo: Statement
@@ -192,7 +192,7 @@ final class StoreStatements {
     }
 
     /// Returns the tables of a door that has been opened.
-    func tables<Tables: DoorTables>(_ kind: Tables.Type) -> Tables {
+    package func tables<Tables: DoorTables>(_ kind: Tables.Type) -> Tables {
         guard let tables = doors[ObjectIdentifier(kind)] as? Tables else {
             preconditionFailure("the tables of \(kind.name) have not been opened")
         }

@@ -1,6 +1,7 @@
 import PostgreSQL
 
-/// A database that went back: an asynchronous standby server has taken over, or an older backup stands there.
+/// A database that went back: an asynchronous standby server has taken over, or an older backup stands there. Phones keep the
+/// numbers that follow: people see them, and nothing goes on from them.
 extension Database {
     /// Makes sure, before this connection gets any numbers, that none is given again that may have been given
     /// by what is lost. Under such a number some node may still end what it has in memory, and a reader go
@@ -27,7 +28,8 @@ extension Database {
                 CASE WHEN CAST(?1 AS BIGINT) = 0 AND coalesce(last_value, 0) < least THEN least
                     ELSE coalesce(last_value, 0) + \(Database.leap) + least % \(Database.leap) END)
             FROM pg_sequences, renewed WHERE is_apart AND schemaname = 'onionbell'
-                AND (sequencename = 'number' OR starts_with(sequencename, 'mailbox_'))
+                AND (sequencename = 'number'
+                    OR sequencename ~ '_number_seq$' AND sequencename <> 'phone_number_seq')
             """, on: connection)
         renew.bind(1, isBack ? 1 : 0)
         while try renew.step() {}

@@ -4,10 +4,6 @@ struct PostgreSQLDialect: Dialect {
 
     func larger(_ left: String, _ right: String) -> String { "greatest(\(left), \(right))" }
 
-    func address(of table: String) -> String {
-        "(SELECT address FROM mailbox WHERE mailbox.number = \(table).mailbox)"
-    }
-
     func andHeld(_ index: Int) -> String { "AND NOT late AND \(PostgreSQLDialect.isOf(index))" }
 
     func andOwn(_ index: Int) -> String { "AND \(PostgreSQLDialect.isOf(index))" }

@@ -8,9 +8,6 @@ package protocol Dialect: Sendable {
     /// Returns SQL for the larger of two values.
     func larger(_ left: String, _ right: String) -> String
 
-    /// Returns SQL for the address of a row's mailbox, where its text is sealed for that; NULL elsewhere.
-    func address(of table: String) -> String
-
     // MARK: Other nodes
 
     /// Returns the condition, which begins with `AND`, that this node may claim a row of the backlog. Another

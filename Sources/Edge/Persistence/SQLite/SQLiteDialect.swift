@@ -4,8 +4,6 @@ struct SQLiteDialect: Dialect {
 
     func larger(_ left: String, _ right: String) -> String { "max(\(left), \(right))" }
 
-    func address(of table: String) -> String { "NULL" }
-
     func andHeld(_ index: Int) -> String { "" }
 
     func andOwn(_ index: Int) -> String { "" }

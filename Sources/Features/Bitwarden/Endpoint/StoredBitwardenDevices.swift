@@ -290,5 +290,5 @@ extension BitwardenTables {
 }
 
 extension Sealed.Owner {
-    fileprivate static func bitwarden(device: Digest) -> Sealed.Owner { .row(kind: 9, [device]) }
+    fileprivate static func bitwarden(device: Digest) -> Sealed.Owner { .row(kind: 9, of: device) }
 }

@@ -95,7 +95,7 @@ extension InstallationTables {
             switch try tables.find(installation.id) {
             case nil: try tables.put(installation)
             case let present? where present.keyDigest == installation.keyDigest: break
-            case _?: conflicts.append(row.conflict(.installation, .taken))
+            case _?: conflicts.append(row.conflict(BackupConflict.Kind("installation"), .taken, named: "id"))
             }
         }
         return conflicts

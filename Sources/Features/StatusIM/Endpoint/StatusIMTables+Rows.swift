@@ -20,6 +20,6 @@ extension StatusIMTables {
 
 extension Sealed.Owner {
     static func status(installation: Digest, owner: Digest) -> Sealed.Owner {
-        .row(kind: 8, [installation, owner])
+        .row(kind: 8, of: installation, owner)
     }
 }

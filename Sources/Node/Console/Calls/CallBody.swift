@@ -74,7 +74,7 @@ package struct CallBody {
 
     func numbers(_ name: String) -> [Int64]? { members[name]?.array?.compactMap(\.integer) }
 
-    func texts(_ name: String) -> [String] { members[name]?.array?.compactMap(\.string) ?? [] }
+    package func texts(_ name: String) -> [String] { members[name]?.array?.compactMap(\.string) ?? [] }
 
     /// Returns an object's texts by their names; empty if the object is not there.
     func texts(of name: String) -> [(key: String, value: String)] {

@@ -60,7 +60,7 @@ extension CallShape {
     /// The name of a phone: up to 40 letters and signs of any script.
     static let phoneName = CallShape.named("PhoneName", .text(0...256))
     /// The name of a mailbox, a reader or a publisher.
-    static let name = CallShape.named("Name", .text(0...256, pattern: "^[A-Za-z0-9._-]{1,64}$"))
+    package static let name = CallShape.named("Name", .text(0...256, pattern: "^[A-Za-z0-9._-]{1,64}$"))
     /// The name of a peer, a browser or a widget, which is that of a file too.
     static let peerName = CallShape.named("PeerName", .text(0...256, pattern: "^[A-Za-z0-9_-]{1,64}$"))
     /// The lines of a text that go, come, and stay near them.

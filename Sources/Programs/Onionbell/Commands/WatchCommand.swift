@@ -5,6 +5,7 @@ import JSONCoding
 import Node
 import Processes
 import Reactor
+import Terminal
 import Wire
 
 /// `onionbell watch`: a node as its peers see it, from another machine.
@@ -142,24 +143,4 @@ struct WatchCommand: AsyncParsableCommand {
         }
         withExtendedLifetime(child) {}
     }
-}
-
-/// A length of time as an option gives it: `30s`, `5m`, `1h`; a number alone is seconds.
-struct TimeSpan: ExpressibleByArgument, CustomStringConvertible {
-    let duration: Duration
-
-    init(_ duration: Duration) { self.duration = duration }
-
-    init?(argument: String) {
-        let units: [Character: Int] = ["s": 1, "m": 60, "h": 3600]
-        let unit = argument.last.flatMap { units[$0] }
-        guard let count = Int(unit == nil ? argument[...] : argument.dropLast()),
-            (1...86_400).contains(count)
-        else { return nil }
-        duration = .seconds(count * (unit ?? 1))
-    }
-
-    var description: String { "\(duration.components.seconds)s" }
-
-    var defaultValueDescription: String { description }
 }

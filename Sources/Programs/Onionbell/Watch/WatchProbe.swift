@@ -81,7 +81,7 @@ struct WatchResult: Equatable {
     }
 
     /// The push services' words for a token that nobody has.
-    private static let tokenWords = PushServices.all.flatMap { $0.wordsOfNobody }
+    private static let tokenWords = Features.built.pushServices.flatMap { $0.wordsOfNobody }
     private static let relayWords = RelayApp.wordsWithoutReason
 }
 

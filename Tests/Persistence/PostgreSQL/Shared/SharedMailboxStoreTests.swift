@@ -3,6 +3,7 @@ import Foundation
 import Testing
 import Vectors
 
+@testable import MailboxEndpoint
 @testable import Persistence
 @testable import Relay
 

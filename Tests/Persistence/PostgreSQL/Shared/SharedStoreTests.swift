@@ -3,6 +3,7 @@ import Testing
 import Vectors
 
 @testable import Bitwarden
+@testable import MailboxEndpoint
 @testable import Persistence
 @testable import Relay
 
