@@ -48,9 +48,11 @@ func library(
 }
 
 /// A room of `Sources/Features`: it uses the node and what is below it, and no other feature.
-func feature(_ path: String, named name: String? = nil, _ dependencies: [Target.Dependency]) -> Target {
+func feature(
+    _ path: String, named name: String? = nil, cold isCold: Bool = false, _ dependencies: [Target.Dependency]
+) -> Target {
     library(
-        "Features/\(path)", named: name,
+        "Features/\(path)", named: name, cold: isCold,
         dependencies + [
             "Clocks", "Crypto", "Dispatching", "Doors", "Encodings", "HTTP1", "Node", "Reactor", "Relay",
         ]
@@ -73,8 +75,12 @@ func system(_ name: String, pkgConfig: String, apt package: String) -> Target {
     .systemLibrary(name: name, path: "Sources/C/\(name)", pkgConfig: pkgConfig, providers: [.apt([package])])
 }
 
-/// The traits, each the name of a feature's room.
-let features = ["Bitwarden", "Gorush", "Mailbox", "PhonePage", "StatusIM", "WebPushIn"]
+/// The traits, each the name of a feature's room, with those that it can't do without: its commands make the owner's calls.
+let features = [
+    "Bitwarden": ["Owner"], "Gorush": [], "Mailbox": ["Owner"], "Owner": [], "PhonePage": ["Owner"],
+    "StatusIM": [],
+    "WebPushIn": [],
+]
 
 let package = Package(
     name: "onionbell",
@@ -85,7 +91,9 @@ let package = Package(
         .executable(name: "onionbell-chaos", targets: ["Chaos"]),
     ],
     // What a node can be built without: `swift build --disable-default-traits` makes the smallest one.
-    traits: Set(features.map { .trait(name: $0) } + [.default(enabledTraits: Set(features))]),
+    traits: Set(
+        features.map { .trait(name: $0.key, enabledTraits: Set($0.value)) }
+            + [.default(enabledTraits: Set(features.keys))]),
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
         .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
@@ -176,23 +184,45 @@ let package = Package(
                 "Outbound",
                 "PostgreSQL", "Persistence",
                 "Gateways", "Tor", "Doors", "Client", "HTTP1", "JSONCoding", "Figures", "Overview",
-                "Pointing",
                 "QR", "YAML",
                 "Processes", log,
             ]),
         // What features share, and Bisq's way has no use for.
         library("Features/PushEndpoints", ["Doors", "Encodings", "Gateways", "Node", "Relay"]),
+        library(
+            "Features/Calls/Endpoint", named: "Calls",
+            [
+                "Doors", "Encodings", "HTTP1", "JSONCoding", "Node", "Overview", "Persistence", "Pointing",
+                "Processes",
+                "Reactor", "Tor", log,
+            ]),
+        commands(of: "Calls", ["Client", "Encodings", "HTTP1", "JSONCoding", "Node", "Processes"]),
+        feature(
+            "Owner/Endpoint", named: "Owner", cold: true,
+            [
+                "Calls", "Client", "Figures", "Gateways", "JSONCoding", "Overview", "Persistence", "Pointing",
+                "Processes", "Tor", "Wire", "YAML", log,
+            ]),
+        commands(
+            of: "Owner",
+            [
+                "CallsCommands", "Client", "Crypto", "Encodings", "HTTP1", "JSONCoding", "Node",
+                "Persistence",
+                "Pointing", "Processes", "QR", "Reactor", "Relay", "Tor", "Wire",
+            ]),
         feature("Gorush", ["JSONCoding", "PushEndpoints"]),
         feature("WebPushIn", ["JSONCoding", "PushEndpoints"]),
         feature("PhonePage/Endpoint", named: "PhonePage", ["Gateways", "Processes", "Tor"]),
-        commands(of: "PhonePage", ["JSONCoding", "Node", "Processes", "QR"]),
-        commands(of: "Bitwarden", ["Doors", "Encodings", "JSONCoding", "Node", "Processes"]),
+        commands(of: "PhonePage", ["CallsCommands", "JSONCoding", "Node", "Processes", "QR"]),
+        commands(
+            of: "Bitwarden", ["CallsCommands", "Doors", "Encodings", "JSONCoding", "Node", "Processes"]),
         library("Features/StatusIM/Messages", named: "StatusIM", pure: true, ["Encodings", "Wire"]),
         feature(
             "StatusIM/Endpoint", named: "StatusIMEndpoint",
             ["JSONCoding", "Overview", "Persistence", "PushEndpoints", "StatusIM", "Tor", "Wire", log]),
         feature(
-            "Bitwarden/Endpoint", named: "Bitwarden", ["JSONCoding", "Persistence", "PushEndpoints", log]),
+            "Bitwarden/Endpoint", named: "Bitwarden",
+            ["Calls", "JSONCoding", "Persistence", "PushEndpoints", log]),
         // The other side of a mailbox: its reader, and Bisq's agent that hears the phone's replies.
         library(
             "Features/Mailbox/Client", named: "MailboxClients",
@@ -200,14 +230,15 @@ let package = Package(
         feature(
             "Mailbox/Endpoint", named: "MailboxEndpoint",
             [
-                "Client", "Figures", "Gateways", "JSONCoding", "Outbound", "Overview", "Persistence",
+                "Calls", "Client", "Figures", "Gateways", "JSONCoding", "Outbound", "Overview", "Persistence",
                 "Pointing",
                 "Processes", "Wire", log,
             ]),
         commands(
             of: "Mailbox", in: "MailboxEndpoint",
             [
-                "Client", "Crypto", "Doors", "Encodings", "HTTP1", "JSONCoding", "MailboxClients", "Node",
+                "CallsCommands", "Client", "Crypto", "Doors", "Encodings", "HTTP1", "JSONCoding",
+                "MailboxClients", "Node",
                 "Pointing",
                 "Processes", "QR", "Reactor", "Relay", "Tor", "Wire",
             ]),
@@ -217,6 +248,7 @@ let package = Package(
                 "Node", .target(name: "Bitwarden", condition: .when(traits: ["Bitwarden"])),
                 .target(name: "Gorush", condition: .when(traits: ["Gorush"])),
                 .target(name: "MailboxEndpoint", condition: .when(traits: ["Mailbox"])),
+                .target(name: "Owner", condition: .when(traits: ["Owner"])),
                 .target(name: "PhonePage", condition: .when(traits: ["PhonePage"])),
                 .target(name: "StatusIMEndpoint", condition: .when(traits: ["StatusIM"])),
                 .target(name: "WebPushIn", condition: .when(traits: ["WebPushIn"])),
@@ -241,9 +273,10 @@ let package = Package(
                 "Encodings", "FeatureList", "Terminal",
                 .target(name: "BitwardenCommands", condition: .when(traits: ["Bitwarden"])),
                 .target(name: "MailboxCommands", condition: .when(traits: ["Mailbox"])),
+                .target(name: "OwnerCommands", condition: .when(traits: ["Owner"])),
                 .target(name: "PhonePage", condition: .when(traits: ["PhonePage"])),
                 .target(name: "PhonePageCommands", condition: .when(traits: ["PhonePage"])), "Node", "Client",
-                "Pointing", "Wire", "Relay", "Reactor", "Crypto",
+                "Wire", "Relay", "Reactor", "Crypto",
                 "PostgreSQL", "Persistence",
                 "Gateways", "Tor", "Doors", "HTTP1", "JSONCoding", "Overview", "QR", "Processes", arguments,
                 log,
@@ -388,7 +421,7 @@ let package = Package(
                 "Reactor",
                 "Vectors",
                 "HTTP1", "HTTP2", "JSONCoding", "TLS", "Gateways", "Lab", "LabParts", "Client",
-                "Bitwarden", "EndpointWorlds", "Gorush", "PushEndpoints", "WebPushIn",
+                "Bitwarden", "EndpointWorlds", "Gorush", "Owner", "PushEndpoints", "WebPushIn",
             ]),
         tests(
             "Skeleton", in: "Tests/Features",
@@ -431,6 +464,14 @@ let package = Package(
                 "Persistence", "Reactor", "Relay", "Vectors", "Wire", log,
             ]),
         tests(
+            "Owner", in: "Tests/Features",
+            [
+                "Bitwarden", "Calls", "Clocks", "Crypto", "Doors", "Encodings", "FeatureList", "HTTP1",
+                "JSONCoding", "MailboxEndpoint", "Node", "Overview", "Owner", "Persistence", "PhonePage",
+                "Reactor", "Relay",
+                "Tor", log,
+            ]),
+        tests(
             "Client",
             [
                 "Encodings", "Client", "Wire", "HTTP1", "Crypto", "JSONCoding", "Reactor", "Vectors",
@@ -469,7 +510,7 @@ let package = Package(
                 "LabParts", "Client",
                 "Wire", "Crypto", "Reactor", "Tor", "Relay", "Persistence", "JSONCoding", "HTTP1",
                 "Vectors", "QR", "StatusIM", "Processes", "MailboxClients", "MailboxCommands",
-                "MailboxEndpoint",
+                "MailboxEndpoint", "Owner",
             ]),
     ],
     swiftLanguageModes: [.v6]

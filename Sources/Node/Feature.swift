@@ -17,17 +17,17 @@ import Tor
 package protocol Feature: Sendable {
     /// The name of its section in `doors`, and of the endpoint in the log and in figures; never changed once released.
     static var name: String { get }
+    /// The path of its section, where that is not `doors.NAME`.
+    static var section: String { get }
     /// The kinds of its tables in the store, each behind those that it refers to.
     static var tables: [any DoorTables.Type] { get }
     /// The gateways that apps may have by it.
     static var gateways: [any ConfiguredApp.Type] { get }
-    /// Calls of `/api/v1`.
-    nonisolated static var calls: [NodeCalls.Call] { get }
 
     /// Declares and reads each of its settings, and reports the fault of one to the section.
     ///
     /// - Parameters:
-    ///   - section: `doors.NAME`.
+    ///   - section: `doors.NAME`, or another ``section``.
     ///   - settings: Those that were read before, such as the apps and the ports of the onion address.
     init(_ section: SettingsReader.Section, of settings: Settings)
 
@@ -55,9 +55,9 @@ package protocol Feature: Sendable {
 }
 
 extension Feature {
+    package static var section: String { "doors.\(name)" }
     package static var tables: [any DoorTables.Type] { [] }
     package static var gateways: [any ConfiguredApp.Type] { [] }
-    package nonisolated static var calls: [NodeCalls.Call] { [] }
     package var url: String { "" }
     package var otherPlaces: [(key: String, places: [DoorPlace])] { [] }
     package var connections: Int { 0 }
@@ -65,7 +65,7 @@ extension Feature {
     package var openPlaces: [(sentence: String, advice: String)] { [] }
 
     /// All places with the keys that name them.
-    var places: [(key: String, places: [DoorPlace])] {
+    package var places: [(key: String, places: [DoorPlace])] {
         [("doors.\(Self.name).listen", listen)] + otherPlaces
     }
 }
@@ -74,8 +74,8 @@ extension Feature {
 package struct Features: Sendable {
     /// The features, in the order in which they are read and opened.
     package let kinds: [any Feature.Type]
-    /// The names of those that there are, and that it was built without.
-    package let leftOut: [String]
+    /// The features that there are, and that it was built without.
+    package let leftOut: [LeftOut]
 
     /// The kinds of tables in a store of the program.
     package var tables: DoorKinds { DoorKinds(of: kinds.flatMap { $0.tables }) }
@@ -85,14 +85,27 @@ package struct Features: Sendable {
         PushServices.all + kinds.flatMap { $0.gateways }
     }
 
-    package init(_ kinds: [any Feature.Type], leftOut: [String]) {
+    package init(_ kinds: [any Feature.Type], leftOut: [LeftOut]) {
         (self.kinds, self.leftOut) = (kinds, leftOut)
+    }
+
+    /// A feature that a program was built without: a setting of its section is refused by its name.
+    package struct LeftOut: Sendable, ExpressibleByStringLiteral {
+        package let name: String
+        /// A section beside `doors`; `nil`: `doors.NAME`.
+        let section: String?
+
+        package init(_ name: String, section: String) { (self.name, self.section) = (name, section) }
+
+        package init(stringLiteral name: String) { (self.name, section) = (name, nil) }
     }
 }
 
 extension Settings {
     /// Returns the feature of a name as these settings want it; `nil`: the program was built without it.
-    func feature(named name: String) -> (any Feature)? { features.first { type(of: $0).name == name } }
+    package func feature(named name: String) -> (any Feature)? {
+        features.first { type(of: $0).name == name }
+    }
 
     /// Returns a feature as these settings want it; `nil`: the program was built without it.
     package func feature<Wanted: Feature>(_ kind: Wanted.Type) -> Wanted? {

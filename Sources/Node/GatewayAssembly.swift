@@ -15,8 +15,8 @@ package enum GatewayAssembly {
     }
 
     /// All gateways of one app, and how they get other credentials.
-    struct AppGateways {
-        let app: String
+    package struct AppGateways {
+        package let app: String
         let lanes: [Lane]
         /// Opens a gateway for a lane to an origin; `nil`: there can be none.
         let open: @EventLoop (LaneHost) -> (any Gateway)?

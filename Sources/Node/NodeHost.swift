@@ -3,11 +3,11 @@ import Reactor
 import Tor
 
 /// The process of a node, as far as the node knows it.
-struct NodeHost {
+package struct NodeHost {
     /// The file that the settings were read from.
-    let settingsFile: String
+    package let settingsFile: String
     /// The reason why these are not the settings of the file: with those a restart in place failed.
-    let settingsFault: String?
+    package let settingsFault: String?
     /// The time at which the node before this one took nothing more, where this is a restart in place.
     let restartedSince: MonotonicTime?
     /// Whether other settings are tried when the start fails.

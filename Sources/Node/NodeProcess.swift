@@ -110,13 +110,9 @@ private struct Attempt {
         let log = Logger(label: "onionbell") { _ in LineLogHandler(level: level, format: format, to: lines) }
         if geteuid() == 0 { log.warning("node.runs_as_root") }
         do {
-            switch try MovingIn.finish(settings, settingsFile: configuration) {
-            case .nothingToDo: break
-            case .moved(let address, let conflicts):
-                log.notice(
-                    "restore.finished", metadata: ["address": "\(address)", "not_taken": "\(conflicts)"])
+            for kind in successor.features.nodeKinds
+            where try kind.prepareStart(with: settings, of: configuration, log: log) {
                 (settings, text) = try self.settings()
-            case .refused(let reason): log.error("restore.refused", metadata: ["reason": "\(reason)"])
             }
         } catch {
             lines.flush()
@@ -181,12 +177,8 @@ private struct Attempt {
                 return try await run(settings, text, host, service, log, lines, output, onStart)
             } catch {
                 // No file of a move is left once the node has started.
-                guard
-                    try MovedOut.goBack(
-                        in: settings.stateDirectory, of: successor.features.tables, because: "\(error)")
-                else {
-                    throw error
-                }
+                guard try successor.features.takeBackStart(in: settings.stateDirectory, because: error)
+                else { throw error }
                 log.error("restore.undone", metadata: ["reason": "\(error)"])
                 do throws(SettingsError) {
                     (settings, text) = try self.settings()
@@ -215,7 +207,7 @@ private struct Attempt {
             throw error
         }
         watchdog?.end()
-        MovedOut.forget(in: settings.stateDirectory)
+        for kind in successor.features.nodeKinds { kind.keepStart(in: settings.stateDirectory) }
         onStart()
         let unused = Handover.shared.closeRest()
         if unused > 0 { log.notice("restart.descriptors_unused", metadata: ["count": "\(unused)"]) }
@@ -223,7 +215,9 @@ private struct Attempt {
         node.tellRestart()
         keep(text, in: settings.stateDirectory, log)
         // Nowhere else: whoever has the link owns the node.
-        if isatty(STDOUT_FILENO) == 1 { node.console?.tellLink { output.write("console: \($0)\n") } }
+        if isatty(STDOUT_FILENO) == 1 {
+            for companion in node.companions { companion.tellOwner { output.write($0) } }
+        }
         let memory = SpareMemory()
         memory.start()
         service.ready { await node.store.dispatcher.waitForOutbox() }

@@ -83,12 +83,11 @@ final class NodeStart {
         }
         let kept = await NodeHistory.kept(at: state.history)
         let transports = await settings.readTransports()
-        let console = settings.console.isOn ? NodeConsole(state: state, log: log) : nil
         let store = try await NodeStore(
             settings, state: state, gateways: gateways, circuits: circuits, presence: presence, in: parts,
             log: log
-        ) {
-            console?.events.changed(.phones)
+        ) { [weak self] in
+            self?.node?.tell(.phones)
         } onTaken: { [weak self] in
             self?.onEnd(.unavailable($0))
         }
@@ -100,7 +99,7 @@ final class NodeStart {
             at: site, listeners, own: own, presence: presence, state: state, in: parts)
         let node = RelayNode(
             settings, host: host, log: log, presence: presence, gateways: gateways, store: store,
-            doors: doors, console: console,
+            doors: doors,
             history: NodeHistory(of: store.dispatcher, at: state.history, kept: kept, log: log),
             invitations: invitations, clients: clients, transports: transports
         ) { [weak self] in
@@ -119,7 +118,7 @@ final class NodeStart {
     // MARK: The owner's doors
 
     /// Opens the owner's door on two listeners, one where the settings say and one in the state directory for
-    /// `onionbell status`, and the console.
+    /// `onionbell status`, and what features have for the owner.
     private func openOwnersDoors(of node: RelayNode) async throws(NodeError) {
         let door = ManagementDoor(desk: node.desk) { await InstalledArticle.read($0) }
         let management = HTTPServer { door.answer($0, respond: $1) }
@@ -130,33 +129,38 @@ final class NodeStart {
                 "\(error). Stop the program that uses it, or set management.listen to another address")
         }
         try await parts.add(.owner) { _ in await management.close() }
-        let calls = NodeCalls(of: node)
+        let companions = settings.nodeFeatures.map { $0.companion(of: node, state: state) }
+        node.companions = companions
+        let statusDoors = companions.map(\.statusDoor) + [StatusDoor(of: node)]
         let status = HTTPServer { request, respond in
-            if let handler = calls.handler(for: request.path) { return handler(request, respond) }
+            for door in statusDoors {
+                if let handler = door.handler(for: request.path) { return handler(request, respond) }
+            }
             door.answer(request, respond: respond)
         }
-        status.bodyLimit = NodeCalls.bodyLimit
+        status.bodyLimit = { request in companions.lazy.compactMap { $0.bodyLimit(request) }.first }
         try await parts.add(.owner) { _ in await status.close() }
         do throws(SystemError) {
             _ = try status.open(on: .unix(path: state.statusSocket))
         } catch {
             log.warning("node.status_socket_failed", metadata: ["reason": "\(error)"])
         }
-        guard let console = node.console else { return }
-        try await parts.add(.owner) { _ in await console.close() }
-        try console.open(for: node, calls, state)
+        for companion in companions {
+            try await parts.add(.owner) { _ in await companion.close() }
+            try companion.open(state)
+        }
     }
 
     // MARK: The onion service
 
     private func publish(_ node: RelayNode) async throws(NodeError) {
         let presence = node.presence
-        node.console?.onion?.watch(presence, Invitations(path: state.consoleClients), log: log)
+        for companion in node.companions { companion.willPublish(state) }
         presence.onChange = { [unowned self, unowned node] in onionChanged(to: $0, of: node) }
         try await parts.add(.tor) { [unowned self] _ in await unpublish(presence) }
         do {
             try await presence.start(
-                node.doors.ports, beside: [node.console?.onion?.service].compactMap(\.self))
+                node.doors.ports, beside: node.companions.compactMap(\.neighbour))
         } catch {
             throw .unavailable("\(error)")
         }
@@ -171,7 +175,7 @@ final class NodeStart {
 
     private func onionChanged(to onion: OnionState, of node: RelayNode) {
         host.onOnionState(onion)
-        node.console?.events.changed(.state)
+        node.tell(.state)
         guard onion.isPublished, announcement == nil,
             let address = settings.publicAddress(orOwn: node.presence.address)
         else { return }

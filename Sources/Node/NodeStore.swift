@@ -9,11 +9,11 @@ import Tor
 
 /// The outbox, and what takes notifications into it and delivers them.
 @EventLoop
-struct NodeStore {
-    let outbox: OutboxStore
-    let dispatcher: Dispatcher
-    let phoneBook: StoreWatch<PhoneBook>
-    let log: Logger
+package struct NodeStore {
+    package let outbox: OutboxStore
+    package let dispatcher: Dispatcher
+    package let phoneBook: StoreWatch<PhoneBook>
+    package let log: Logger
     /// Whether a node was here before, and its store was gone or empty at this start.
     let wasMadeAnew: Bool
 
@@ -87,7 +87,7 @@ struct NodeStore {
     }
 }
 
-extension NodeStore {
+package extension NodeStore {
     /// Waits for requests at gateways while the doors are open, so that at a restart in place no client waits for a gateway
     /// that hangs.
     func waitForGateways() async { await dispatcher.waitForGateways(within: NodeStore.longestDelivery) }

@@ -8,27 +8,27 @@ import Tor
 
 /// The node that a ``NodeStart`` has made: its parts, and who watches what changes beside it.
 @EventLoop
-final class RelayNode {
-    let settings: Settings
-    let host: NodeHost
-    let log: Logger
-    let presence: OnionPresence
-    let gateways: [GatewayAssembly.AppGateways]
-    let store: NodeStore
-    let doors: NodeDoors
-    /// The owner's console; `nil`: the settings have no place for it.
-    let console: NodeConsole?
-    let phoneTest: PhoneTest
-    let history: NodeHistory
+package final class RelayNode {
+    package let settings: Settings
+    package let host: NodeHost
+    package let log: Logger
+    package let presence: OnionPresence
+    package let gateways: [GatewayAssembly.AppGateways]
+    package let store: NodeStore
+    package let doors: NodeDoors
+    /// The parts of features beside the node.
+    package var companions: [any NodeCompanion] = []
+    package let phoneTest: PhoneTest
+    package let history: NodeHistory
     let disk: DiskWatch
     let proofs: ProofWatch
     let looks: GatewayLooks
     let loopWatch = LoopWatch()
     /// Puts the node's report together.
-    private(set) lazy var desk = ReportDesk { [unowned self] in takeReport() }
+    package private(set) lazy var desk = ReportDesk { [unowned self] in takeReport() }
     let credentials: CredentialWatch
     let certificates: CertificateWatch
-    let invitations: InvitationWatch
+    package let invitations: InvitationWatch
     let watchman: Watchman
     /// The programs for bridges, as they were named when tor was started.
     let transports: TransportPrograms
@@ -39,13 +39,15 @@ final class RelayNode {
     /// The moment of the start, by the clock that stands while the machine sleeps.
     let begun = EventLoop.awake
     /// Settings that wait for a restart, and things of them that were refused when they were read again.
-    var settingsNews = SettingsNews()
+    package var settingsNews = SettingsNews()
     /// Readings of changed settings.
     let rereads = InOrder()
     /// The time for which nothing was taken over the restart in place by which this node came; `nil`: it came otherwise.
     let unserved: Duration?
     /// Keys that were taken over since the start.
     var takenBefore: Set<String> = []
+    /// The question whether the node would start again, as long as it is asked.
+    var startCheck: Task<String?, Never>?
 
     /// Makes the node of its parts.
     ///
@@ -55,13 +57,13 @@ final class RelayNode {
     ///   - transports: The programs that the torrc names.
     init(
         _ settings: Settings, host: NodeHost, log: Logger, presence: OnionPresence,
-        gateways: [GatewayAssembly.AppGateways], store: NodeStore, doors: NodeDoors, console: NodeConsole?,
+        gateways: [GatewayAssembly.AppGateways], store: NodeStore, doors: NodeDoors,
         history: NodeHistory, invitations: Invitations, clients: Set<ClientKey>?,
         transports: TransportPrograms, restart: @escaping @EventLoop () -> Void
     ) {
         (self.settings, self.host, self.log, self.restart) = (settings, host, log, restart)
         (self.presence, self.gateways, self.store) = (presence, gateways, store)
-        (self.doors, self.console) = (doors, console)
+        self.doors = doors
         // The doors are open now.
         unserved = host.restartedSince.map { max(.zero, EventLoop.awake - $0) }
         (self.history, self.transports) = (history, transports)
@@ -110,6 +112,15 @@ final class RelayNode {
             metadata: [
                 "milliseconds": "\(unserved.milliseconds)", "waited": "\(Listener.foundWaiting)",
             ])
+    }
+
+    /// Tells features which parts of the node are not what they were.
+    package func tell(_ parts: ChangedParts) { for companion in companions { companion.changed(parts) } }
+
+    /// Returns what a feature has beside the node, by its type; `nil`: the program was built without it.
+    package func companion<Wanted: NodeCompanion>(_ type: Wanted.Type) -> Wanted? {
+        for companion in companions { if let found = companion as? Wanted { return found } }
+        return nil
     }
 
     /// Takes over nothing more.

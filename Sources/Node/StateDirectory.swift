@@ -17,7 +17,7 @@ package struct StateDirectory: ~Copyable {
     var onionAddress: String { path + "/onion-address" }
     package var outbox: String { StateDirectory.outbox(in: path) }
     package var statusPublicKey: String { path + "/status-public-key" }
-    var torDirectory: String { path + "/tor" }
+    package var torDirectory: String { path + "/tor" }
     /// The file from which the status page knows the time before a restart.
     var history: String { path + "/history" }
     /// The file of the last rings, where the owner has them kept.
@@ -27,14 +27,14 @@ package struct StateDirectory: ~Copyable {
     var statusSocket: String { StateDirectory.statusSocket(in: path) }
 
     /// A link into the console, as long as the node has no owner.
-    var consoleLink: String { path + "/console-link" }
+    package var consoleLink: String { path + "/console-link" }
     /// The file of who has entered the console.
-    var consoleOwner: String { path + "/console-owner" }
+    package var consoleOwner: String { path + "/console-owner" }
     /// Digests of the tokens for widgets.
-    var consoleWidgets: String { path + "/console-widgets" }
+    package var consoleWidgets: String { path + "/console-widgets" }
     /// The key of the console's onion address, and who may find it.
-    var consoleOnionKey: String { StateDirectory.consoleOnionKey(in: path) }
-    var consoleClients: String { StateDirectory.consoleClients(in: path) }
+    package var consoleOnionKey: String { StateDirectory.consoleOnionKey(in: path) }
+    package var consoleClients: String { StateDirectory.consoleClients(in: path) }
     package static func consoleOnionKey(in path: String) -> String { path + "/console-onion-key" }
     package static func consoleClients(in path: String) -> String { path + "/console-clients" }
 
@@ -290,7 +290,7 @@ package struct StateDirectory: ~Copyable {
     static let longestKey = 128
 
     /// Returns the key in a file of 64 hex digits; `nil`: there is none.
-    static func key(of file: [UInt8]) -> Secret? {
+    package static func key(of file: [UInt8]) -> Secret? {
         guard file.count <= longestKey,
             let key = Hex.decode(
                 String(decoding: file, as: UTF8.self).split(separator: "\n").first.map(String.init) ?? ""),

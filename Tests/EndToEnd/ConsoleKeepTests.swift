@@ -6,6 +6,7 @@ import HTTP1
 import JSONCoding
 import Lab
 import Node
+import Owner
 import Processes
 import Reactor
 import Testing

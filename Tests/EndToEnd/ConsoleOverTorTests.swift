@@ -4,6 +4,7 @@ import HTTP1
 import JSONCoding
 import Lab
 import Node
+import Owner
 import Reactor
 import Testing
 import Vectors

@@ -2,6 +2,7 @@ import Terminal
 import Testing
 
 @testable import Onionbell
+@testable import Terminal
 
 /// `--to` of `send` and `watch`.
 @Suite struct CalledNodeTests {

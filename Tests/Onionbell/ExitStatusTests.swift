@@ -54,10 +54,15 @@ import Testing
     /// Also what no help names, as the statuses of refusals.
     @Test func noCommandEndsWithAnotherStatus() throws {
         let known = try Self.statuses()
-        let sources = Self.root.appending(path: "Sources/Programs/Onionbell")
-        let files = try #require(FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil))
+        let folders = try ["Sources/Programs", "Sources/Features"].map {
+            try #require(
+                FileManager.default.enumerator(
+                    at: Self.root.appending(path: $0), includingPropertiesForKeys: nil))
+        }
+        let isOfCommands = #/Sources\/(Programs\/(Onionbell|Terminal)|Features\/\w+\/Commands)\//#
         var found = 0
-        for case let file as URL in files where file.pathExtension == "swift" {
+        for case let file as URL in folders.joined()
+        where file.pathExtension == "swift" && file.path.contains(isOfCommands) {
             let text = try String(contentsOf: file, encoding: .utf8)
             for match in text.matches(of: #/(?:[( ]status: |refusal: |ExitCode\()(\d+)[,)]/#) {
                 found += 1

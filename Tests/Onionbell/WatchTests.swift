@@ -3,6 +3,7 @@ import Testing
 import Wire
 
 @testable import Onionbell
+@testable import Terminal
 
 /// What a watch makes of a node's answers.
 @Suite struct WatchTests {

@@ -9,6 +9,9 @@ import Node
 #if Mailbox
     import MailboxEndpoint
 #endif
+#if Owner
+    import Owner
+#endif
 #if PhonePage
     import PhonePage
 #endif
@@ -24,7 +27,7 @@ extension Features {
     /// the package, its import, and its lines here.
     package static let built: Features = {
         var kinds: [any Feature.Type] = []
-        var leftOut: [String] = []
+        var leftOut: [Features.LeftOut] = []
         #if WebPushIn
             kinds.append(WebPushFeature.self)
         #else
@@ -54,6 +57,11 @@ extension Features {
             kinds.append(MailboxFeature.self)
         #else
             leftOut.append("mailbox")
+        #endif
+        #if Owner
+            kinds.append(OwnerFeature.self)
+        #else
+            leftOut.append(Features.LeftOut("owner", section: "console"))
         #endif
         return Features(kinds, leftOut: leftOut)
     }()

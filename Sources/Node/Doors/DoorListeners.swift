@@ -35,7 +35,7 @@ package final class DoorListeners {
     /// The doors with limits of their own, by name.
     private(set) var limited: [(name: String, doors: [LimitedDoor])] = []
     /// The certificate of the `https://` listeners, the console's too.
-    let certificate: ServerCertificate?
+    package let certificate: ServerCertificate?
     /// The files of the certificate and its key as they were when they were read.
     private let files: CredentialFiles
     private let log: Logger

@@ -25,7 +25,7 @@ package struct DoorSockets {
     }
 
     /// Makes the directory with mode 0700, unless it is for a group: that one is the operator's to make.
-    func prepare() throws(NodeError) {
+    package func prepare() throws(NodeError) {
         guard !isForGroup else { return }
         do {
             try PrivateFile.makeDirectory(directory)

@@ -7,12 +7,12 @@ import Tor
 
 /// The doors that senders come to, each open at its places.
 @EventLoop
-final class NodeDoors {
+package final class NodeDoors {
     let peers: PeerDoor
-    let listeners: DoorListeners
+    package let listeners: DoorListeners
     /// The open doors of ``Features``.
-    let others: [OpenedDoor]
-    let circuits: Circuits
+    package let others: [OpenedDoor]
+    package let circuits: Circuits
     /// The room for the buffers of all doors' connections.
     let room: BufferRoom
     /// The virtual ports that lead to the doors.

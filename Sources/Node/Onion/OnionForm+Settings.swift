@@ -5,7 +5,7 @@ extension Settings {
     /// control connection.
     ///
     /// - Parameter torDirectory: that of a managed Tor. The service's lies in it, or in the one that an instance shares.
-    func onionForm(torDirectory: String) -> OnionForm {
+    package func onionForm(torDirectory: String) -> OnionForm {
         var form = OnionForm()
         let shared = tor.mode == .instance ? tor.instanceDirectory : nil
         if isGuarded {

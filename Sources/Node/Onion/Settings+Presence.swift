@@ -10,7 +10,7 @@ extension Settings {
     /// Returns the way out that `gateways.proxy` names.
     ///
     /// - Parameter tor: the way through the node's tor.
-    func egress(orBy tor: Egress) -> Egress {
+    package func egress(orBy tor: Egress) -> Egress {
         switch proxy {
         case .none: .direct
         case .tor: tor
@@ -29,7 +29,7 @@ extension Settings {
     /// Returns the fault of an app that would hand on to the node itself; `nil`: none does.
     ///
     /// - Parameter own: The node's own address.
-    func loopFault(at own: String) -> SettingsFault? {
+    package func loopFault(at own: String) -> SettingsFault? {
         for (index, app) in apps.enumerated()
         where app.settings.upstreams.contains(where: { $0.host.hasSameBytes(as: own) }) {
             return SettingsFault(key: "apps[\(index)].url", problem: "\(own) is this node's own address")

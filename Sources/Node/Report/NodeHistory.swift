@@ -7,9 +7,9 @@ import Reactor
 
 /// Reads the counters once a minute and the checks more often, for what happened when; and carries both over a restart.
 @EventLoop
-final class NodeHistory {
+package final class NodeHistory {
     private var history: History
-    private(set) var timeline: Timeline
+    package private(set) var timeline: Timeline
     private let path: String
     private let dispatcher: Dispatcher
     private var checks: @EventLoop () async -> [Check] = { [] }

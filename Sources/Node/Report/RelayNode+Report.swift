@@ -51,7 +51,7 @@ extension RelayNode {
         report.settings = settingsNews
         report.settings.startFault = host.settingsFault
         report.settings.note(.peers, refused: invitations.fault)
-        report.settings.note(.consoleClients, refused: console?.onion?.fault)
+        for companion in companions { companion.addFigures(to: &report) }
         report.settings.note(.phoneBook, refused: store.phoneBook.fault)
         report.process = ProcessFigures.read()
         report.loop = loopWatch.figures

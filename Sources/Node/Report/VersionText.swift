@@ -11,7 +11,8 @@ import YAML
 /// libraries that the process runs with, then the features that it was built without.
 package enum VersionText {
     package static func text(of features: Features) -> String {
-        let without = features.leftOut.isEmpty ? nil : "without \(features.leftOut.joined(separator: ", "))"
+        let leftOut = features.leftOut.map(\.name)
+        let without = leftOut.isEmpty ? nil : "without \(leftOut.joined(separator: ", "))"
         let lines: [String?] = [
             programVersion, commit.map { "commit \($0)" }, libraries.joined(separator: ", "), without,
         ]

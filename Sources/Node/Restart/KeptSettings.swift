@@ -9,7 +9,7 @@ import YAML
 /// directory: a copy of the text with which the node last came to run, and a note of what the console wrote last.
 ///
 /// A text that somebody else put into the settings' file ends a node that can't start with it: its author is at the machine.
-struct KeptSettings {
+package struct KeptSettings {
     /// The text with which the node last came to run.
     let text: String
     /// Whether a start with the console's text has begun, and came to no end: it was killed, or has crashed.
@@ -80,7 +80,7 @@ struct KeptSettings {
     }
 
     /// Notes that the console is about to write a text into the settings' file.
-    static func willWrite(_ text: String, in stateDirectory: String) throws(SystemError) {
+    package static func willWrite(_ text: String, in stateDirectory: String) throws(SystemError) {
         try PrivateFile.write(Note(of: text).line, to: note(in: stateDirectory), replacing: true)
     }
 

@@ -98,7 +98,7 @@ package enum StartCheck {
     ///
     /// - Returns: Why it would not; `nil`: it would.
     @EventLoop
-    static func fault(of configuration: String) async -> String? {
+    package static func fault(of configuration: String) async -> String? {
         let program = ProgramBeside("onionbelld").path
         var lines: [String] = []
         var child: ChildProcess?

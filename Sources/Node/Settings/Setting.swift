@@ -4,18 +4,18 @@ import Gateways
 ///
 /// The environment's names, the console's fields and the tests of all settings are made of these values. Its sentence stands once, in
 /// the sample; the manual and the article are made of that.
-struct Setting: Sendable {
+package struct Setting: Sendable {
     /// `tor.mode`; `apps[0].topic` in an entry of a list.
-    let key: String
-    let kind: SettingKind
+    package let key: String
+    package let kind: SettingKind
     /// The value where nothing is set, as a file has it.
-    let usual: String
-    let traits: SettingTraits
+    package let usual: String
+    package let traits: SettingTraits
     /// The variable that sets it; `nil` for lists, and for settings of their entries.
-    let variable: String?
+    package let variable: String?
 
     /// Returns the sentences above the setting in the sample; empty where there are none.
-    func help(in sample: String) -> String {
+    package func help(in sample: String) -> String {
         let parts = key.split(separator: ".")
         var (section, notes): (Substring?, [Substring]) = (nil, [])
         for line in sample.split(separator: "\n", omittingEmptySubsequences: false) {
@@ -32,7 +32,7 @@ struct Setting: Sendable {
     }
 
     /// Returns every setting outside of lists, in the order of the reading.
-    static func all(with features: Features) -> [Setting] {
+    package static func all(with features: Features) -> [Setting] {
         let reader = SettingsReader(environment: [:], directory: ".", features: features)
         _ = Settings(SettingsReader.Section(reader, node: nil))
         return reader.settings

@@ -10,7 +10,7 @@ extension Settings {
 
     /// Every file that a copy of the node needs beside its settings: credentials, certificates, authorities. A torrc is none:
     /// whoever wrote a backup could run a program by it.
-    var namedFiles: [String] {
+    package var namedFiles: [String] {
         let files = credentialFiles + [doors.certificateFile] + apps.flatMap(\.settings.files)
         return files.filter { !$0.isEmpty }
     }
@@ -55,7 +55,7 @@ extension Settings {
 
     /// Returns a fault for each setting that names a program, if none of the other settings names the same one. Somebody who
     /// has entered the console, or has written a backup, may name none; somebody who may edit the file may.
-    func programFaults(beside others: [Settings]) -> [SettingsFault] {
+    package func programFaults(beside others: [Settings]) -> [SettingsFault] {
         [
             ("tor.binary", tor.binary, others.map(\.tor.binary)),
             ("tor.torrc", tor.torrc, others.map(\.tor.torrc)),

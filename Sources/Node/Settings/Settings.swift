@@ -63,17 +63,16 @@ package struct Settings: Sendable {
     package var managementListen = Endpoint.host("127.0.0.1", port: 9400)
     /// How long the list of rings is kept on disk; zero: it is in memory only.
     package var keptRings: Duration = .zero
-    package var console = Console()
     package var log = Log()
     /// The values that were set, as text, by key: to tell two configurations apart. May hold what must not be logged.
     var texts: [String: String] = [:]
     /// The files of secrets that these settings name, with their keys; those of apps are the apps' own.
     var secretFiles: [(key: String, path: String)] = []
     /// The keys whose values a running node takes over.
-    var liveKeys: Set<String> = []
+    package var liveKeys: Set<String> = []
 
     /// Returns the keys whose values differ, in their order.
-    func keys(changedFrom other: Settings) -> [String] {
+    package func keys(changedFrom other: Settings) -> [String] {
         Set(texts.keys).union(other.texts.keys).filter { texts[$0] != other.texts[$0] }.sorted()
     }
 }

@@ -96,7 +96,7 @@ extension Settings.App {
         guard let service = features.pushServices.first(where: { $0.gateway == wanted }) else {
             section.takesAllKeys = true
             let misspelt = wanted.isEmpty ? section.keyLike("gateway") : nil
-            if features.leftOut.contains(wanted) {
+            if features.leftOut.contains(where: { $0.name == wanted }) {
                 section.fault("gateway", "this onionbelld was built without \(wanted)")
                 return nil
             }

@@ -3,7 +3,7 @@ import Doors
 /// The settings against floods.
 extension Settings {
     /// Whether tor tells the circuit of each connection. At a port anybody on this machine could tell one.
-    var isGuarded: Bool { tor.mode != .system && onion.isGuarded && openPorts.isEmpty }
+    package var isGuarded: Bool { tor.mode != .system && onion.isGuarded && openPorts.isEmpty }
 
     /// The keys by which tor hands streams over at ports, where every user of this machine can connect.
     package var openPorts: [String] {

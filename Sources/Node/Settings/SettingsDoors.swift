@@ -90,7 +90,6 @@ extension Settings {
     /// How many connections all doors together may hold.
     package var connections: Int {
         peers.connections + httpServers * http.connections + features.reduce(0) { $0 + $1.connections }
-            + console.listen.count * NodeConsole.mostConnections
     }
 
     /// Lowers what the doors may hold, each in proportion, until it fits.
@@ -118,10 +117,22 @@ extension Settings {
         https.integer("connections_per_address", &http.connectionsPerAddress, in: 0...1_000_000)
         https.integer("handshakes", &doors.handshakes, in: 1...100_000)
         https.integer("handshakes_per_address", &doors.handshakesPerAddress, in: 1...100_000)
-        for kind in section.reader.features.kinds {
+        for kind in section.reader.features.kinds where kind.section == "doors.\(kind.name)" {
             features.append(kind.init(section.section(kind.name), of: self))
         }
-        for name in section.reader.features.leftOut { section.refuseLeftOut(name) }
+        for feature in section.reader.features.leftOut where feature.section == nil {
+            section.refuseLeftOut(feature.name)
+        }
+    }
+
+    /// Reads the features that have a section beside `doors`.
+    mutating func read(featuresBesideDoors root: SettingsReader.Section) {
+        for kind in root.reader.features.kinds where kind.section != "doors.\(kind.name)" {
+            features.append(kind.init(root.section(kind.section), of: self))
+        }
+        for feature in root.reader.features.leftOut {
+            if let section = feature.section { root.refuseLeftOut(feature.name, section: section) }
+        }
     }
 
     /// Reads the places at which a door is served: its `listen`.

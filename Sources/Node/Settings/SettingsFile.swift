@@ -69,7 +69,7 @@ extension Settings {
             management.fault("listen", "must be a loopback address or a Unix socket, because it has no login")
         }
         management.mark(.inConsole).seconds("keep_rings", &keptRings, in: 0...604_800)
-        console = console(root.section("console"))
+        read(featuresBesideDoors: root)
         let log = root.section("log")
         log.mark([.live, .inConsole]).choice("level", &self.log.level)
         log.choice("format", &self.log.format)
@@ -134,7 +134,7 @@ extension Settings {
 }
 
 /// Returns the directory of a file, from the root on: the program may be somewhere else when it opens what is named there.
-func absoluteDirectory(of file: String) -> String {
+package func absoluteDirectory(of file: String) -> String {
     let directory = file.lastIndex(of: "/").map { String(file[..<$0]) } ?? "."
     if file.hasPrefix("/") { return directory }
     guard let current = getcwd(nil, 0) else { return directory }

@@ -7,14 +7,7 @@ extension Settings {
         var listeners: [(key: String, endpoint: Endpoint)] = [("management.listen", managementListen)]
         let tor = [("onion.peer_listen", onion.peerListen), ("onion.http_listen", onion.httpListen)]
         for case (let key, let endpoint?) in tor { listeners.append((key, endpoint)) }
-        for place in console.listen {
-            switch place {
-            case .local(let endpoint), .https(let endpoint): listeners.append(("console.listen", endpoint))
-            case .onion: break
-            }
-        }
-        if let proxied = console.proxied { listeners.append(("console.proxied.listen", proxied.listen)) }
-        if let widgets = console.widgets { listeners.append(("console.widgets.listen", widgets.listen)) }
+        listeners += nodeFeatures.flatMap(\.listeners)
         for (key, places) in features.flatMap(\.places) {
             for place in places {
                 switch place {

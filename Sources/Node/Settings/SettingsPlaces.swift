@@ -14,8 +14,7 @@ extension Settings {
                     problem: "there is no program \(tor.binary): install tor, or correct this"))
         }
         if let fault = DoorSockets(self).fault(in: self) { faults.append(fault) }
-        if let fault = console.proxied?.networkFault(isOwn: NetworkOfApp.isOwn) { faults.append(fault) }
-        if let fault = console.widgets?.networkFault(isOwn: NetworkOfApp.isOwn) { faults.append(fault) }
+        faults += nodeFeatures.flatMap(\.faultsOfPlaces)
         if tor.mode == .own {
             let longest = TorProcess.longestDataDirectory - "/tor".utf8.count
             if stateDirectory.utf8.count > longest {

@@ -153,7 +153,7 @@ extension SettingsReader {
             reader.fault(key(name), (node?[name] ?? node)?.line, problem)
         }
 
-        func section(_ name: String, hasVariables: Bool = true) -> Section {
+        package func section(_ name: String, hasVariables: Bool = true) -> Section {
             Section(reader, path: key(name), node: declare(name, .group), hasVariables: hasVariables)
         }
 
@@ -231,10 +231,13 @@ extension SettingsReader {
         }
 
         /// Refuses the settings of a feature that the program was built without.
-        func refuseLeftOut(_ name: String) {
-            known.append(name)
-            guard let node = node?[name] else { return }
-            reader.fault(key(name), node.line, "this onionbelld was built without \(name)")
+        ///
+        /// - Parameter section: The name of its section; `nil`: the feature's.
+        func refuseLeftOut(_ name: String, section: String? = nil) {
+            let section = section ?? name
+            known.append(section)
+            guard let node = node?[section] else { return }
+            reader.fault(key(section), node.line, "this onionbelld was built without \(name)")
         }
 
         fileprivate func refuseUnknownKeys() {

@@ -10,7 +10,7 @@ import YAML
 /// Without aliases a tree is no larger than its text, whatever the text is; YAML's "billion laughs" can't be written.
 package enum SettingsText {
     /// Bytes. The commented sample has less than twenty thousand.
-    static let sizeLimit = 256 << 10
+    package static let sizeLimit = 256 << 10
 
     /// Reads the text of a configuration file.
     ///
@@ -65,7 +65,7 @@ package enum SettingsText {
     }
 
     /// Reads the tree; `nil` for a text with no value in it.
-    static func parse(_ text: String) throws(SettingsFault) -> YAMLNode? {
+    package static func parse(_ text: String) throws(SettingsFault) -> YAMLNode? {
         do {
             return try YAMLNode.parse(text)
         } catch {

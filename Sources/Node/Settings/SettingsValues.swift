@@ -52,7 +52,7 @@ extension SettingsReader.Section {
     /// Reads a list of what such texts stand for. A fault leaves it empty.
     ///
     /// - Parameter isAllowed: Whether the values may stand together.
-    func list<Value>(
+    package func list<Value>(
         _ name: String, _ rule: String, isAllowed: ([Value]) -> Bool = { _ in true },
         parse: (String) -> Value?
     ) -> [Value] {
@@ -66,7 +66,7 @@ extension SettingsReader.Section {
     }
 
     /// Reads addresses that begin alike, as `10.0.0.0/8`.
-    func networks(_ name: String) -> [NetworkAddress.Range] {
+    package func networks(_ name: String) -> [NetworkAddress.Range] {
         list(name, "must be a list of addresses or networks: [127.0.0.1, 10.0.0.0/8, fd00::/8]") {
             NetworkAddress.Range($0)
         }

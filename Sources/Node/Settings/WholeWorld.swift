@@ -4,7 +4,7 @@ extension Settings {
     /// Whether ranges together have addresses of many strangers. They are judged by how much they hold: a world in halves is
     /// one, too, and so is IPv4 in the spellings of NAT64 and 6to4. What networks have for themselves is no stranger's, and the
     /// ranges that a service for websites calls from are far fewer.
-    static func isWholeWorld(_ ranges: [NetworkAddress.Range]) -> Bool {
+    package static func isWholeWorld(_ ranges: [NetworkAddress.Range]) -> Bool {
         let strangers = ranges.filter { range in !ofOneNetwork.contains { $0.contains(range) } }
         let ofIPv4 = strangers.flatMap { range in NetworkAddress.Range.ofAllIPv4.map { range.part(of: $0) } }
         let ofIPv6 = strangers.flatMap { range in givenOut.map { range.part(of: $0) } }

@@ -37,7 +37,7 @@ package struct CredentialFiles: Equatable, Sendable {
         }
 
         /// Puts other contents in the place of a file's.
-        mutating func put(_ content: [UInt8], at path: String) { files[path] = .success(content) }
+        package mutating func put(_ content: [UInt8], at path: String) { files[path] = .success(content) }
 
         @Sendable
         package func read(_ path: String) throws(SystemError) -> [UInt8] {

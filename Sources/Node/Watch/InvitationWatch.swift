@@ -6,7 +6,7 @@ import Tor
 ///
 /// Invitations that can't be read are logged once, and those of before stay in force: a fault opens no door.
 @EventLoop
-final class InvitationWatch {
+package final class InvitationWatch {
     private let invitations: Invitations
     private let log: Logger
     private let place: WatchedService
@@ -15,12 +15,12 @@ final class InvitationWatch {
     private var stamp: CredentialFiles.Stamp?
     private var gathering = Gathering.nothing
     /// Why the directory can't be read, so that whoever was let in before still is; `nil`: it can.
-    private(set) var fault: String?
+    package private(set) var fault: String?
     private let timer = Timer()
     private var isStopped = false
 
     /// The service that the clients are let in to.
-    enum WatchedService {
+    package enum WatchedService {
         case peers
         /// The console's onion address.
         case console
@@ -44,7 +44,7 @@ final class InvitationWatch {
     ///   - clients: as they were read at the start.
     ///   - place: the service that they are let in to.
     ///   - onChange: called with those invited from then on; `nil`: everybody.
-    init(
+    package init(
         _ invitations: Invitations, clients: Set<ClientKey>?, log: Logger,
         to place: WatchedService = .peers,
         onChange: @escaping @EventLoop (Set<ClientKey>?) -> Void
@@ -62,9 +62,9 @@ final class InvitationWatch {
     /// How many are invited; `nil`: everybody may call.
     var count: Int? { clients?.count }
 
-    func start() { timer.start(after: InvitationWatch.interval) }
+    package func start() { timer.start(after: InvitationWatch.interval) }
 
-    func stop() {
+    package func stop() {
         isStopped = true
         timer.stop()
     }
@@ -97,7 +97,7 @@ final class InvitationWatch {
     ///
     /// - Returns: `false`: it can't be read.
     @discardableResult
-    func lookNow() async -> Bool {
+    package func lookNow() async -> Bool {
         let read = await InvitationWatch.load(invitations)
         guard !isStopped else { return true }
         do throws(InvitationError) {

@@ -11,7 +11,7 @@ extension RelayNode {
     func resume() {
         Task {
             await invitations.lookNow()
-            await console?.onion?.lookNow()
+            for companion in companions { await companion.lookNow() }
             await rereadPassword()
             await rereadSettings()
             await credentials.lookNow()
@@ -39,10 +39,10 @@ extension RelayNode {
 
     /// Takes over apps' credentials and the level of the log while the node runs. The log names all other changed settings,
     /// so that nobody waits for them.
-    func rereadSettings() async {
+    package func rereadSettings() async {
         // One after the other: of two texts the one that was read last is in force.
         await rereads.run { [weak self] in await self?.rereadInTurn() }
-        console?.events.changed(.state)
+        tell(.state)
     }
 
     private func rereadInTurn() async {

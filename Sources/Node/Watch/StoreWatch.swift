@@ -21,7 +21,7 @@ package final class StoreWatch<Value: Equatable & Sendable> {
     private let onChange: @EventLoop (Value) -> Void
     private var version: Int64
     /// Why the value can't be read, so that the one of before stays in use; `nil`: it can.
-    private(set) var fault: String?
+    package private(set) var fault: String?
     private let timer = Timer()
     private var isStopped = false
     private let interval: Duration
@@ -92,7 +92,7 @@ package final class StoreWatch<Value: Equatable & Sendable> {
     }
 }
 
-extension StoreWatch<PhoneBook> {
+package extension StoreWatch<PhoneBook> {
     /// Makes a watch of the phone book.
     ///
     /// - Parameter use: called with the book of now, and with each one that follows.

@@ -10,6 +10,9 @@ import Processes
 #if Mailbox
     import MailboxCommands
 #endif
+#if Owner
+    import OwnerCommands
+#endif
 
 @main
 struct Onionbell: AsyncParsableCommand {
@@ -26,46 +29,64 @@ struct Onionbell: AsyncParsableCommand {
                 name: "First steps",
                 subcommands: [
                     InitCommand.self, CheckConfigCommand.self, RunCommand.self, DoctorCommand.self,
-                    PointCommand.self,
-                    ConsoleCommand.self,
-                ]),
+                ] + firstOfOwner),
             CommandGroup(
                 name: "Every day",
-                subcommands: [
-                    StatusCommand.self, RingsCommand.self, RestartCommand.self, OutboxCommand.self,
-                    BackupCommand.self,
-                    RestoreCommand.self,
-                    KeyCommand.self, WatchCommand.self,
-                ]),
+                subcommands: everyDay),
             CommandGroup(
                 name: "Phones",
-                subcommands: [PhonesCommand.self, PairCommand.self, RegisterCommand.self] + ofMailboxes),
-            CommandGroup(
-                name: "People and programs",
-                subcommands: [
-                    InviteCommand.self, PeersCommand.self, RevokeCommand.self, RegistrationsCommand.self,
-                ] + ofFeatures),
+                subcommands: ofPhones),
+        ] + ofPeople + [
             CommandGroup(name: "Several nodes", subcommands: [StorageCommand.self, ClusterCommand.self]),
             CommandGroup(
                 name: "Rehearse",
                 subcommands: [DemoForwarding.self, LabForwarding.self, SendCommand.self, DecryptCommand.self]),
         ])
 
-    private static var ofMailboxes: [any ParsableCommand.Type] {
-        #if Mailbox
-            [MailboxCommand.self, ReceiveCommand.self, BisqAgentCommand.self]
+    // MARK: With the commands of the features that the program was built with
+
+    private static var firstOfOwner: [any ParsableCommand.Type] {
+        #if Owner
+            [PointCommand.self, ConsoleCommand.self]
         #else
             []
         #endif
     }
 
-    /// The commands of the features that the program was built with.
-    private static var ofFeatures: [any ParsableCommand.Type] {
-        #if Bitwarden
-            [InstallationCommand.self]
+    private static var everyDay: [any ParsableCommand.Type] {
+        #if Owner
+            [
+                StatusCommand.self, RingsCommand.self, RestartCommand.self, OutboxCommand.self,
+                BackupCommand.self, RestoreCommand.self, KeyCommand.self, WatchCommand.self,
+            ]
         #else
-            []
+            [StatusCommand.self, RestartCommand.self, KeyCommand.self, WatchCommand.self]
         #endif
+    }
+
+    private static var ofPhones: [any ParsableCommand.Type] {
+        var commands: [any ParsableCommand.Type] = [PairCommand.self]
+        #if Owner
+            commands = [PhonesCommand.self] + commands + [RegisterCommand.self]
+        #endif
+        #if Mailbox
+            commands += [MailboxCommand.self, ReceiveCommand.self, BisqAgentCommand.self]
+        #endif
+        return commands
+    }
+
+    private static var ofPeople: [CommandGroup] {
+        var commands: [any ParsableCommand.Type] = []
+        #if Owner
+            commands += [
+                InviteCommand.self, PeersCommand.self, RevokeCommand.self, RegistrationsCommand.self,
+            ]
+        #endif
+        #if Bitwarden
+            commands.append(InstallationCommand.self)
+        #endif
+        return commands.isEmpty
+            ? [] : [CommandGroup(name: "People and programs", subcommands: commands)]
     }
 
     static func main() async {

@@ -2,6 +2,7 @@ import Client
 import Doors
 import Glibc
 import HTTP1
+import JSONCoding
 import Node
 import Processes
 
@@ -9,8 +10,8 @@ import Processes
 package struct NodeSocket {
     package let path: String
 
-    /// Bytes of an answer: the longest is a backup.
-    private static let longest = NodeBackup.longestFile
+    /// Bytes of an answer: the longest is a backup, of 4 MiB and its seal.
+    private static let longest = 5 << 20
 
     package init(_ config: ConfigOption) throws { try self.init(in: config.settings().stateDirectory) }
 
@@ -73,5 +74,23 @@ package struct NodeSocket {
             to: request, host: "localhost", by: .direct(.unix(path: path)),
             deadline: deadline ?? PhoneTest.patience + .seconds(30),
             longest: NodeSocket.longest)
+    }
+
+    /// Returns the failure of a call that was not answered. One that changes something may be done all the same.
+    package func failure(_ error: HTTPExchangeError, of method: String) -> any Error {
+        fail(
+            "no node answers at \(path): \(error)", status: method != "GET" && error.mayBeTaken ? 3 : 69)
+    }
+
+    /// Returns the reason why a call was refused, with the exit status of its kind.
+    package static func failure(_ answer: HTTPResponse, refusal: Int32? = nil) -> any Error {
+        let json = try? JSON(answer.body)
+        let kind = json?["kind"]?.string.flatMap { CallRefusal.Kind(rawValue: $0) }
+        var status = kind?.exitStatus ?? (answer.status == 413 ? 65 : 69)
+        if let refusal, kind == .absent || kind == .conflict || kind == .unfit { status = refusal }
+        let sentence =
+            json?["message"]?.string
+            ?? "the node answers with status \(answer.status); one of another version has to be restarted first"
+        return fail(sentence, status: status)
     }
 }

@@ -5,11 +5,11 @@ import Wire
 /// The pairing token of a command. It holds the phone's key, so it can come by standard input instead of the command
 /// line, which other users of the machine can read.
 package struct PairingTokenOption: ParsableArguments {
-    package init() {}
-
     @Option(
         help: ArgumentHelp("The phone's pairing token; - reads it from standard input.", valueName: "token"))
     package var pairingToken: String
+
+    package init() {}
 
     package func token() throws -> PairingToken {
         try Self.token(pairingToken)

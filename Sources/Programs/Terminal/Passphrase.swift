@@ -37,8 +37,6 @@ package enum Passphrase {
 
 /// The passphrase of a file that goes from one machine to another.
 package struct PassphraseFileOption: ParsableArguments {
-    package init() {}
-
     /// The fewest characters of a passphrase that guards all keys: fewer can be guessed, however slow each guess is.
     private static let shortest = 12
 
@@ -48,6 +46,8 @@ package struct PassphraseFileOption: ParsableArguments {
             valueName: "file"),
         completion: .file())
     package var passphraseFile: String?
+
+    package init() {}
 
     /// Returns the passphrase of the file, or asks for it.
     ///

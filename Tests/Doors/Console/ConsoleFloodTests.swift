@@ -9,6 +9,7 @@ import Testing
 import Wire
 
 @testable import Doors
+@testable import Owner
 
 /// What strangers may make of the loop at the console's onion address. It is counted; no time is.
 @EventLoop

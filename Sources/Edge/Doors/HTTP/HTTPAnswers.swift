@@ -1,4 +1,5 @@
 import HTTP1
+import JSONCoding
 import Relay
 
 extension HTTPResponse {
@@ -31,6 +32,18 @@ extension HTTPResponse {
         var response = HTTPResponse(status: 405, text: "only \(allowed) here")
         response.fields.append("allow", allowed)
         return response
+    }
+
+    /// Makes the answer to a call that was not carried out: a word for programs, and a sentence.
+    package init(status: Int, fault word: String, _ sentence: String) {
+        self.init(status: status, json: ["code": .string(word), "message": .string(sentence)])
+    }
+
+    package init(status: Int, json: JSON) {
+        var body: [UInt8] = []
+        body.append(json: json)
+        self.init(status: status, body: body)
+        fields.append("content-type", "application/json")
     }
 
     /// Makes the answer "too much" as plain text.

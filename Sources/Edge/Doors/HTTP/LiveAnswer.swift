@@ -46,7 +46,7 @@ package final class LiveAnswer {
     }
 
     /// Calls back once if the client hangs up before it is answered. Whatever it has sent behind its request is not read.
-    func watch(_ whenGone: @escaping @EventLoop () -> Void) {
+    package func watch(_ whenGone: @escaping @EventLoop () -> Void) {
         guard let connection, !connection.hasEnded else { return whenGone() }
         self.whenGone = whenGone
         connection.watch(self)

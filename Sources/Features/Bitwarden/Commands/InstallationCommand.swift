@@ -1,5 +1,6 @@
 import ArgumentParser
 import Bitwarden
+import CallsCommands
 import Doors
 import JSONCoding
 import Node

@@ -1,3 +1,4 @@
+import Calls
 import Crypto
 import Doors
 import Encodings
@@ -9,7 +10,7 @@ import Reactor
 import Relay
 
 /// Which Bitwarden servers may use their door. They are listed and removed as all registrations are.
-extension BitwardenFeature {
+extension BitwardenFeature: FeatureWithCalls {
     package nonisolated static let calls: [NodeCalls.Call] = [
         NodeCalls.Call(
             CallText(

@@ -1,3 +1,4 @@
+import Calls
 import Dispatching
 import Doors
 import Encodings
@@ -10,11 +11,11 @@ import Relay
 
 /// The mailboxes' endpoint, as the settings want it: `doors.mailbox`. Notifications that come by the gateway of mailboxes lie at
 /// this node until they are fetched there.
-package struct MailboxFeature: Feature {
+package struct MailboxFeature: FeatureWithCalls {
     package static let name = "mailbox"
     package static let tables: [any DoorTables.Type] = [MailboxTables.self]
     package static let gateways: [any ConfiguredApp.Type] = [MailboxApp.self]
-    package static let calls = NodeCalls.mailboxCalls
+    package nonisolated static let calls = NodeCalls.mailboxCalls
 
     /// The places at which phones fetch; empty: nowhere.
     package var listen: [DoorPlace] = []

@@ -1,11 +1,14 @@
 import ArgumentParser
 import Glibc
-import JSONCoding
 import Node
 import Processes
 import Reactor
 import Terminal
 import Tor
+
+#if Owner
+    import OwnerCommands
+#endif
 
 /// `onionbell key`: the key of the onion address, which is the address, and the key that browsers are paired with.
 struct KeyCommand: AsyncParsableCommand {
@@ -25,29 +28,14 @@ struct KeyCommand: AsyncParsableCommand {
             66 the file cannot be read; 69 the node runs, or there is no key, or import would replace one; 73 the \
             file cannot be written or exists already; 78 configuration.
             """,
-        subcommands: [KeyShowCommand.self, KeyExportCommand.self, KeyImportCommand.self])
-}
+        subcommands: ofOwner + [KeyExportCommand.self, KeyImportCommand.self])
 
-struct KeyShowCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "show", abstract: "Show the address and the path of its key.",
-        discussion: """
-            A running node is asked; where none runs, its files are read.
-
-            With --json an object: address (with --vapid public_key), file.
-
-            Example: onionbell key show --json
-            """)
-
-    @OptionGroup var config: ConfigOption
-    @OptionGroup var format: JSONOption
-    @OptionGroup var kind: KeyKind
-
-    func run() async throws {
-        let path = kind.vapid ? "keys/vapid" : "keys/onion"
-        guard let key = try await config.call("GET", path, refusal: 69) else { return }
-        let text = key[kind.vapid ? "public_key" : "address"]?.string ?? ""
-        printLine(format.json ? key.text : "\(text)\n\(key["file"]?.string ?? "")")
+    private static var ofOwner: [any ParsableCommand.Type] {
+        #if Owner
+            [KeyShowCommand.self]
+        #else
+            []
+        #endif
     }
 }
 
@@ -167,11 +155,6 @@ func stoppedNode(_ path: String) throws(NodeError) -> StateDirectory {
         throw .unavailable("the node runs with \(path): stop it first")
     }
     return state
-}
-
-/// Which of the node's two keys.
-struct KeyKind: ParsableArguments {
-    @Flag(help: "The VAPID key, by which push services of browsers know the node.") var vapid = false
 }
 
 private func existingKey(_ config: ConfigOption) throws -> (file: OnionKeyFile, key: OnionKey) {

@@ -8,19 +8,6 @@ import QR
 import Terminal
 import Wire
 
-/// A kind of phone, by the word with which its pairing token begins.
-enum PhoneKind: String, CaseIterable, ExpressibleByArgument {
-    case iOS, iOSDev, android
-
-    var value: Platform {
-        switch self {
-        case .iOS: .ios
-        case .iOSDev: .iosDev
-        case .android: .android
-        }
-    }
-}
-
 /// `onionbell pair`: the phone's side of pairing.
 struct PairCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

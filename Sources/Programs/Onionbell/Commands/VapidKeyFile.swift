@@ -23,7 +23,8 @@ struct VapidKeyFile {
     }
 
     func existing() throws -> VAPIDKey {
-        try reportingRefusals { () throws(CallRefusal) in try PhonePageLink.key(in: stateDirectory) }
+        try reportingRefusals { () throws(CallRefusal) in try StateDirectory.keptVAPIDKey(in: stateDirectory)
+        }
     }
 
     func export(to file: String) throws -> VAPIDKey {

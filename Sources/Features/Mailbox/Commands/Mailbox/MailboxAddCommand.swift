@@ -1,4 +1,6 @@
 import ArgumentParser
+import Calls
+import CallsCommands
 import JSONCoding
 import MailboxEndpoint
 import Node

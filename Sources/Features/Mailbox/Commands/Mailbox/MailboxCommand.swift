@@ -1,4 +1,5 @@
 import ArgumentParser
+import CallsCommands
 import Processes
 import Terminal
 

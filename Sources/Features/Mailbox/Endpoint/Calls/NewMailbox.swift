@@ -1,3 +1,4 @@
+import Calls
 import Client
 import Crypto
 import Doors

@@ -1,3 +1,4 @@
+import Calls
 import Crypto
 import Doors
 import Encodings

@@ -118,7 +118,7 @@ struct ClusterImportCommand: ParsableCommand {
             var files = FileExchange()
             var lines = try SharedKeys(in: state.path).take(cluster, isForced: force, by: &files)
             if let credentials {
-                let place = BroughtFiles.Place(
+                let place = PlaceOfNode(
                     settingsFile: config.config, stateDirectory: state.path, present: [settings])
                 lines += try write(cluster, to: credentials, beside: place, by: &files)
             }
@@ -139,7 +139,7 @@ struct ClusterImportCommand: ParsableCommand {
 
     /// Prepares the files of credentials; returns what becomes of them, a line each.
     private func write(
-        _ cluster: ClusterFile, to directory: String, beside place: BroughtFiles.Place,
+        _ cluster: ClusterFile, to directory: String, beside place: PlaceOfNode,
         by files: inout FileExchange
     ) throws -> [String] {
         var lines: [String] = []

@@ -1,4 +1,5 @@
 import ArgumentParser
+import FeatureList
 import Gateways
 import Glibc
 import Node
@@ -143,9 +144,10 @@ struct InitCommand: AsyncParsableCommand {
             relay?.add(to: &choices)
             if !defaults, relay == nil, isatty(STDIN_FILENO) == 1, isatty(STDOUT_FILENO) == 1 {
                 var interview = Interview.onTerminal(
-                    choices, steps: bisq ? [.browser, .onion] : Interview.Step.allCases, for: target)
+                    choices, steps: (bisq ? [.browser, .onion] : Interview.Step.allCases).filter(\.isBuilt),
+                    for: target)
                 choices = try await interview.run()
-            } else if bisq, choices.console == nil {
+            } else if bisq, choices.console == nil, Features.built.has("owner") {
                 choices.console = .local
             }
             let written = try await target.write(choices)
@@ -201,12 +203,20 @@ struct InitCommand: AsyncParsableCommand {
             printLine(
                 """
                 Bisq's relay rings the published Bisq apps for this node. It is called through Tor and needs no account.
+                """)
+        }
+        if choices.ringsThroughBisq, Features.built.has("owner") {
+            printLine(
+                """
                 After you have paired your phone, let the node ring no others, so that strangers cannot use up what
                 Bisq's relay grants this node:
                   \(asNode)onionbell phones add me --pairing-token -\(option)
                   then set targets: phone_book at \(ConfigurationChoices.bisq1Relay) in \(config.config)
                 """)
-        } else if choices.apple == nil, choices.androidAccount == nil, choices.webPushContact == nil {
+        }
+        if !choices.ringsThroughBisq, choices.apple == nil, choices.androidAccount == nil,
+            choices.webPushContact == nil
+        {
             printLine(
                 """
                 No credentials yet: every notification will be refused until Apple's or Google's are put into \
@@ -240,7 +250,7 @@ struct InitCommand: AsyncParsableCommand {
         printLine(
             isUnits ? "Next: \(asRoot)systemctl enable --now \(units)" : "Next: onionbell run\(option)")
         printLine("A minute later: \(asRoot)onionbell doctor\(option)")
-        if choices.ringsThroughBisq {
+        if choices.ringsThroughBisq, Features.built.has("owner") {
             printLine("Then: \(asNode)onionbell point\(option)    what to write into Bisq's configuration")
         }
         if let console = choices.console, console != .off {

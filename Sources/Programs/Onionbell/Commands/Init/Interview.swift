@@ -1,3 +1,4 @@
+import FeatureList
 import Gateways
 import Glibc
 import Node
@@ -9,6 +10,14 @@ import Wire
 struct Interview {
     enum Step: CaseIterable {
         case bisq, tor, network, browser, onion, apple, password, keyID, teamID, topic, google, webPush
+
+        /// Whether the program has what the question is about.
+        var isBuilt: Bool {
+            switch self {
+            case .browser, .onion: Features.built.has("owner")
+            case .bisq, .tor, .network, .apple, .password, .keyID, .teamID, .topic, .google, .webPush: true
+            }
+        }
     }
 
     /// The answers, by step; what options gave is not asked for.

@@ -18,7 +18,7 @@ struct NodeAccount {
     /// not root in an installation.
     static func installed(for settings: Settings) -> NodeAccount? {
         // systemd lets the node write into no other one.
-        guard settings.console.isOn, settings.stateDirectory == Settings.standardStateDirectory,
+        guard settings.areChangedByNode, settings.stateDirectory == Settings.standardStateDirectory,
             geteuid() == 0,
             let entry = getpwnam(name)
         else { return nil }
