@@ -64,6 +64,33 @@ private func expect<Value: Equatable>(
         #expect(order.wakeAt == start + second * 90)
     }
 
+    /// It waits no longer than for its first pause, whatever its failures have come to.
+    @Test func whenTheLastOneFailsTheOthersAreCalledSooner() {
+        var order = UpstreamOrder<Int>(count: 2)
+        expect(order.setAside(0, at: 0), is: true)
+        expect(order.takeDue(at: start + second * 60), is: [0])
+        expect(order.setAside(0, at: start + second * 60), is: true)
+        #expect(order.wakeAt == start + second * 180)
+        expect(order.setAside(1, at: start + second * 61), is: false)
+        #expect(order.wakeAt == start + second * 120 && order.active == 1)
+        expect(order.takeDue(at: start + second * 120), is: [0])
+        // One that is called already is not called twice.
+        expect(order.setAside(1, at: start + second * 121), is: false)
+        #expect(order.wakeAt == nil)
+    }
+
+    /// That one has asked for the time itself.
+    @Test func whenTheLastOneFailsNobodyIsCalledBeforeItWantsToBe() {
+        var order = UpstreamOrder<Int>(count: 3)
+        expect(order.setAside(0, for: .seconds(600), at: 0), is: true)
+        expect(order.setAside(1, for: .seconds(90), at: 0), is: true)
+        expect(order.setAside(1, for: .seconds(100), at: 0), is: true)
+        expect(order.setAside(2, at: start + second * 70), is: false)
+        #expect(order.wakeAt == start + second * 100)
+        expect(order.takeDue(at: start + second * 100), is: [1])
+        #expect(order.wakeAt == start + second * 600)
+    }
+
     @Test func noWishIsObeyedForMoreThanADay() {
         var order = UpstreamOrder<Int>(count: 2)
         expect(order.setAside(0, for: .seconds(1_000_000_000), at: 0), is: true)

@@ -101,6 +101,27 @@ import Testing
         #expect(node.sendAll() == [1, 2])
     }
 
+    /// What was asked for on the one way does not count on the other, nor for what comes later.
+    @Test func whatWasPutOffOnOneWayGoesAtOnceByAnother() throws {
+        let node = Node()
+        _ = node.pipeline.add(Node.android)
+        for number in 0..<8 { node.accept(Sample.android(token: Sample.token(number))) }
+        let handles = (0..<8).map { _ in node.send() }
+        let later = Outcome.deferred(Deferral(reason: "HTTP429", scope: .host, retryAfter: .seconds(3600)))
+        for handle in handles { node.end(try #require(handle), later) }
+        node.pass(.seconds(60))
+        #expect(node.sendAll() == [])
+        node.pipeline.tryAnew(lane, at: node.now)
+        var sent: [Int64] = []
+        while let handle = node.send() {
+            sent.append(handle.sequence)
+            node.end(handle, .accepted)
+        }
+        #expect(sent == Array(1...8))
+        node.accept(Sample.android(token: Sample.token(0)))
+        #expect(node.sendAll() == [9])
+    }
+
     @Test func whatWentOutBeforeItWasStoredWaitsUnderItsNewNumber() throws {
         let node = Node(writeBehind: .milliseconds(250))
         _ = node.pipeline.add(Node.android)

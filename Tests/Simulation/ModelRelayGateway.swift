@@ -102,6 +102,7 @@ final class ModelRelayGateway {
                     break
                 }
             case .tell: world.pump(lane)
+            case .tellAnew: world.tryAnew(lane)
             case .noteLeft, .noteBack: break
             }
         }
@@ -163,7 +164,8 @@ final class ModelRelayGateway {
             let reason = answer == .page ? "WebPage" : "HTTP503"
             world.book.change { $0.notTaken(id) }
             return upstreams.passOn(
-                notification, from: index, reason, after: pause, isBound: world.book[id] != nil, at: now)
+                notification, from: index, reason, after: pause, asked: nil,
+                isBound: world.book[id] != nil, at: now)
                 ?? .deferred(Deferral(reason: reason, scope: .host, retryAfter: pause))
         case .lost:
             world.book.change { $0.unclear(id) }

@@ -169,6 +169,11 @@ final class RelayWorld {
         return waits
     }
 
+    func tryAnew(_ lane: Int) {
+        pipeline.tryAnew(lane, at: instant)
+        carryOut()
+    }
+
     private func carryOut() {
         guard !isExecuting else { return }
         isExecuting = true

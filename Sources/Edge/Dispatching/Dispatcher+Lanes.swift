@@ -25,6 +25,11 @@ extension Dispatcher {
             execute()
             return waits
         }
+        gateway.onOtherWay = { [weak self, weak gateway] in
+            guard let self, let gateway, gateways[lane] === gateway else { return }
+            pipeline.tryAnew(lane, at: .now)
+            execute()
+        }
         execute()
         return true
     }

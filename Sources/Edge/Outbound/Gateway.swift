@@ -37,6 +37,10 @@ package protocol Gateway: AnyObject {
     /// number and its room. Returns whether more than that wait for the way. A gateway that puts nothing off so needs none.
     var onWay: (@EventLoop (_ way: Int, _ room: Int) -> Bool)? { get set }
 
+    /// Called when what the gateway has put off for one of its ways may go by another one now: what was asked for on the
+    /// first way does not count there.
+    var onOtherWay: (@EventLoop () -> Void)? { get set }
+
     /// Sends one notification. `completion` is called exactly once, after `send` has returned, with what became of it.
     func send(_ notification: Notification, completion: @escaping @EventLoop (Outcome) -> Void)
 
@@ -55,6 +59,10 @@ extension Gateway {
     package func retryNow() {}
     package var timeTold: ToldTime? { nil }
     package var onWay: (@EventLoop (_ way: Int, _ room: Int) -> Bool)? {
+        get { nil }
+        set {}
+    }
+    package var onOtherWay: (@EventLoop () -> Void)? {
         get { nil }
         set {}
     }

@@ -63,7 +63,7 @@ extension Pipeline {
         let postponed = delivery.entries.indices.filter {
             delivery.entries[$0].lane == lane && delivery.entries[$0].state.isPostponed
         }
-        let count = retryNow(postponed, at: now) + delivery.lanes[lane].shelved
+        let count = retryNow(heads: postponed, at: now) + delivery.lanes[lane].shelved
         resume(id, at: now)
         let devices = delivery.wishes.endThose(of: id)
         if !devices.isEmpty {
@@ -85,10 +85,13 @@ extension Pipeline {
                 delivery.waiting(of: delivery.entries[slot].token).first
             }
         ).filter { delivery.entries[$0].state.isPostponed }
-        return retryNow(heads.sorted(), at: now)
+        return retryNow(heads: heads.sorted(), at: now)
     }
 
-    private mutating func retryNow(_ heads: [Delivery.Slot], at now: Instant) -> Int {
+    /// Tries these notifications now, each the first of its device, whatever was asked for the devices.
+    ///
+    /// - Returns: How many are due now, with all behind them.
+    mutating func retryNow(heads: [Delivery.Slot], at now: Instant) -> Int {
         var count = 0
         for slot in heads {
             count += delivery.waiting(of: delivery.entries[slot].token).count

@@ -69,6 +69,16 @@ extension Pipeline {
         return delivery.lanes[lane].wayfarers.contains { $0.way == way }
     }
 
+    /// Tries at once what a lane's gateway has put off for all of the lane: another of its ways takes it. What one device
+    /// alone waits for holds.
+    package mutating func tryAnew(_ lane: Int, at now: Instant) {
+        let heads = delivery.lanes[lane].suspended.compactMap {
+            delivery.head(of: $0.token, putOffUntil: $0.due)
+        }
+        _ = retryNow(heads: heads, at: now)
+        resume(delivery.lanes[lane].id, at: now)
+    }
+
     /// Lets a notification that could not be sent wait for its way, counted as an attempt. No other of its device waits for
     /// longer than it does, nor does it after a start.
     mutating func putOff(_ slot: Int, forWay way: Int, _ delay: Duration, at now: Instant) {

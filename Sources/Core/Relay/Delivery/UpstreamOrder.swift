@@ -4,7 +4,8 @@ import Clocks
 /// that was set aside comes back after a while, once a connection to it stands.
 ///
 /// An upstream that fails one device loses that device's notification to the next upstream. An upstream that has failed
-/// several devices of different senders, with none accepted between them, is set aside (``Suspicion``).
+/// several devices of different senders, with none accepted between them, is set aside (``Suspicion``). When the last one
+/// fails so, the others are called sooner than their own failures have come to.
 package struct UpstreamOrder<Device: Hashable & Sendable>: Sendable {
     package static var firstPause: Duration { .seconds(60) }
     static var longestPause: Duration { .seconds(600) }
@@ -14,6 +15,9 @@ package struct UpstreamOrder<Device: Hashable & Sendable>: Sendable {
     private struct Upstream: Sendable {
         /// The time until which the upstream is set aside; `nil`: it is not.
         var awayUntil: MonotonicTime?
+        /// The time before which the upstream is not called, although no other one takes anything: its first pause, or what
+        /// it has asked for.
+        var restsUntil: MonotonicTime = 0
         /// Whether the upstream is being called.
         var isTried = false
         /// The number of failures in a row.
@@ -39,21 +43,35 @@ package struct UpstreamOrder<Device: Hashable & Sendable>: Sendable {
 
     /// Sets an upstream aside, which surely takes nothing now.
     ///
-    /// - Returns: Whether there is another one to ask. If not, it stays.
+    /// - Parameter asked: The time that the upstream itself has asked for.
+    /// - Returns: Whether there is another one to ask. If not, it stays, and the others are called sooner.
     package mutating func setAside(_ index: Int, for asked: Duration? = nil, at time: MonotonicTime) -> Bool {
         let isOther = upstreams.indices.contains { $0 != index && upstreams[$0].awayUntil == nil }
-        guard isOther else { return false }
+        guard isOther else {
+            hasten()
+            return false
+        }
         let asked = min(asked ?? .zero, .seconds(86400))
         if let until = upstreams[index].awayUntil, !upstreams[index].isTried {
             // What else was on its way there fails as well, which is no further failure.
             upstreams[index].awayUntil = max(until, time + asked)
+            upstreams[index].restsUntil = max(upstreams[index].restsUntil, time + asked)
             return true
         }
         let pause = max(pauses.bound(doubled: upstreams[index].failures), asked)
         upstreams[index].failures += 1
         upstreams[index].isTried = false
         upstreams[index].awayUntil = time + pause
+        upstreams[index].restsUntil = time + max(pauses.bound(doubled: 0), asked)
         return true
+    }
+
+    /// Has every upstream that is set aside called as soon as may be: no other one takes anything.
+    private mutating func hasten() {
+        for index in upstreams.indices {
+            let rest = upstreams[index].restsUntil
+            upstreams[index].awayUntil = upstreams[index].awayUntil.map { min($0, rest) }
+        }
     }
 
     /// Makes every upstream that is set aside due now, however long it has asked to be left alone.

@@ -17,6 +17,8 @@ package struct Upstreams: Sendable {
         case serve(Int)
         /// Tells the core that there may be room for whatever comes next, or a fault.
         case tell
+        /// Tells the core that what an upstream has put off may go to another one now.
+        case tellAnew
         /// Writes into the log that an upstream takes nothing, and another one is asked.
         case noteLeft(Int, reason: String)
         /// Writes into the log that an upstream is asked again.
@@ -26,6 +28,8 @@ package struct Upstreams: Sendable {
     private var order: UpstreamOrder<DeviceToken>
     /// Notifications of the lane on their way to each upstream for which it is being written down that they are.
     package private(set) var binding: [Int]
+    /// Whether an upstream has put off what no other one could be asked for, and none has come back since.
+    private var hasPutOff = false
     private var acts: [Act] = []
 
     /// No answer yet: the notification waits for an upstream that is not connected.
@@ -62,9 +66,15 @@ package struct Upstreams: Sendable {
         guard !isFault else { return acts.append(.tell) }
         if order.isAside(index) {
             order.connected(index)
-            if !order.isAside(index) { acts.append(.noteBack(index)) }
+            if !order.isAside(index) { bringBack(index) }
         }
         acts += [.serve(index), .tell]
+    }
+
+    private mutating func bringBack(_ index: Int) {
+        acts.append(.noteBack(index))
+        if hasPutOff { acts.append(.tellAnew) }
+        hasPutOff = false
     }
 
     /// Notes that a connection to an upstream has failed.
@@ -129,15 +139,18 @@ package struct Upstreams: Sendable {
     /// Returns the outcome of a notification that the upstream has surely not taken: it goes to another upstream. Returns
     /// `nil` where no other upstream is to be asked.
     ///
-    /// - Parameter isBound: Whether the upstream may have taken it earlier. Then the same one is asked again.
+    /// - Parameters:
+    ///   - pause: The time until the same upstream is asked again.
+    ///   - asked: The time that the upstream itself has asked for.
+    ///   - isBound: Whether the upstream may have taken it earlier. Then the same one is asked again.
     package mutating func passOn(
         _ notification: Notification, from index: Int, _ reason: String, after pause: Duration?,
-        isBound: Bool,
-        at time: MonotonicTime
+        asked: Duration?, isBound: Bool, at time: MonotonicTime
     ) -> Outcome? {
-        if suspect(index, of: notification, reason, after: pause, at: time) {
+        if suspect(index, of: notification, reason, after: asked, at: time) {
             order.ended(notification.id)
         } else if !order.detour(notification.id, from: index) {
+            hasPutOff = true
             return nil
         }
         return .deferred(

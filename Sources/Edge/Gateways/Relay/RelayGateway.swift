@@ -15,6 +15,7 @@ import TLS
 package final class RelayGateway: Gateway {
     package var onCapacity: (@EventLoop () -> Void)?
     package var onWay: (@EventLoop (_ way: Int, _ room: Int) -> Bool)?
+    package var onOtherWay: (@EventLoop () -> Void)?
 
     private let form: RelayForm
     private let platform: Platform
@@ -132,6 +133,7 @@ package final class RelayGateway: Gateway {
                     break
                 }
             case .tell: onCapacity?()
+            case .tellAnew: onOtherWay?()
             case .noteLeft(let index, let reason):
                 log.notice("relay.upstream_left", metadata: facts(of: index, reason))
             case .noteBack(let index): log.notice("relay.upstream_back", metadata: facts(of: index))
@@ -232,7 +234,8 @@ package final class RelayGateway: Gateway {
             bound.unclear(notification.id)
             return ways[index].link.unclear(reason)
         case .answered(let answer):
-            let outcome = outcome(of: RelayAnswer(answer, form: form), notification, at: index)
+            let meaning = RelayAnswer(answer, form: form)
+            let outcome = outcome(of: meaning, asked: answer.retryAfter, notification, at: index)
             carryOut()
             switch outcome {
             case .accepted, .kept, .refused, .tokenDead:
@@ -245,7 +248,9 @@ package final class RelayGateway: Gateway {
         }
     }
 
-    private func outcome(of answer: RelayAnswer, _ notification: Notification, at index: Int) -> Outcome {
+    private func outcome(
+        of answer: RelayAnswer, asked: Duration? = nil, _ notification: Notification, at index: Int
+    ) -> Outcome {
         let isOfNobody = DeviceToken.ofNobody.contains(notification.deviceToken)
         switch answer {
         case .accepted:
@@ -267,7 +272,9 @@ package final class RelayGateway: Gateway {
             return doubtful(reason, notification, at: index)
         case .later(let reason, let scope, let pause):
             bound.notTaken(notification.id)
-            if scope != .device, let outcome = passOn(notification, from: index, reason, after: pause) {
+            if scope != .device,
+                let outcome = passOn(notification, from: index, reason, after: pause, asked: asked)
+            {
                 return outcome
             }
             let deferral = Deferral(reason: reason, scope: scope, retryAfter: pause)
@@ -278,17 +285,18 @@ package final class RelayGateway: Gateway {
             return upstreams.unclear(notification, at: index, reason, after: pause, at: EventLoop.now)
         case .setup(let reason):
             bound.notTaken(notification.id)
-            return passOn(notification, from: index, reason, after: RelayAnswer.faultPause)
+            return passOn(notification, from: index, reason, after: RelayAnswer.faultPause, asked: asked)
                 ?? .blocked(reason: reason)
         }
     }
 
     private func passOn(
-        _ notification: Notification, from index: Int, _ reason: String, after pause: Duration?
+        _ notification: Notification, from index: Int, _ reason: String, after pause: Duration?,
+        asked: Duration?
     ) -> Outcome? {
         upstreams.passOn(
-            notification, from: index, reason, after: pause, isBound: bound[notification.id] != nil,
-            at: EventLoop.now)
+            notification, from: index, reason, after: pause, asked: asked,
+            isBound: bound[notification.id] != nil, at: EventLoop.now)
     }
 
     private func doubtful(_ reason: String, _ notification: Notification, at index: Int) -> Outcome {
