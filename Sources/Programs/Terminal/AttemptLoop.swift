@@ -45,10 +45,23 @@ package final class AttemptLoop {
     /// Waits before the next attempt, longer each time.
     package func pause() async {
         guard !isStopping else { return }
+        try? await Task.sleep(for: nextPause())
+    }
+
+    package func nextPause() -> Duration {
         var random = SystemRandomNumberGenerator()
-        try? await Task.sleep(for: backoff.next(using: &random))
+        return backoff.next(using: &random)
     }
 
     /// Makes the next pause a short one: a connection was good.
     package func reset() { backoff.reset() }
+
+    /// Notes that a connection has ended. A connection that has brought something was good, however short it was: a node that
+    /// restarts a few times makes nobody wait for minutes.
+    package func connectionEnded(after lasted: Duration, hasNews: Bool) {
+        if hasNews || lasted > AttemptLoop.long { reset() }
+    }
+
+    /// The time after which a connection was good that has brought nothing.
+    private static let long: Duration = .seconds(30)
 }

@@ -110,7 +110,7 @@ final class ReceiveRun {
         case .lost: reason = "the connection is lost"
         case .silent: reason = "the node does not answer any more"
         }
-        if lasted > .seconds(30) { attempts.reset() }
+        attempts.connectionEnded(after: lasted, hasNews: hasNews)
         return reason
     }
 

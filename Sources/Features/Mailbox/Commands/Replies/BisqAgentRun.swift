@@ -72,6 +72,8 @@ final class BisqAgentRun {
                     // Others wait at this channel too, or the node stops.
                     let lasted = EventLoop.now - asked
                     if wait > 0, lasted < .seconds(5) { await attempts.pause() } else { attempts.reset() }
+                } else {
+                    attempts.reset()
                 }
                 guard await take(replies) else {
                     status = 74
