@@ -93,8 +93,21 @@ final class ClusterWorld {
         let tables = ["notification", "backlog", "identity"].map { "onionbell.\($0)" }.joined(separator: ", ")
         let hold = "BEGIN; LOCK TABLE \(tables) IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(13); COMMIT"
         let (server, database) = (server, database)
-        locking = Task.detached { _ = try server.psql(database, hold) }
-        let query = "SELECT count(*) FROM pg_locks WHERE granted AND mode = 'AccessExclusiveLock'"
+        locking = Task.detached {
+            // The tables come one by one, and a node that has one of them may want another: then it is a deadlock, and
+            // PostgreSQL may end this one of the two.
+            while true {
+                do {
+                    _ = try server.psql(database, hold)
+                    return
+                } catch {
+                    guard "\(error)".contains("deadlock detected") else { throw error }
+                }
+            }
+        }
+        // It sleeps when it has all of them.
+        let query =
+            "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND query LIKE 'BEGIN; LOCK%'"
         while try await Task.detached(operation: { try server.psql(database, query) }).value == "0" {
             await pause(.milliseconds(20))
         }
