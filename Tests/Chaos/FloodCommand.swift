@@ -46,6 +46,7 @@ final class FloodRun {
     private var sent = 0
     private var stored = 0
     private var busy = 0
+    private var peers: [BisqPeer] = []
     private var isOver = false
 
     private static let peers = 4
@@ -68,13 +69,13 @@ final class FloodRun {
         guard let route = world.route, case .direct(let endpoint) = route else {
             throw ChaosError("no route to the node")
         }
-        var peers: [BisqPeer] = []
-        for _ in 0..<FloodRun.peers { peers.append(try await BisqPeer.dial(route, deadline: .seconds(10))) }
-        for peer in peers { pour(by: peer) }
+        let pouring = (0..<FloodRun.peers).map { _ in Task { try await pour(by: route) } }
         let deaf = Task { try await pingWithoutReading(endpoint) }
         var memory: [Int] = []
         for sample in 1...FloodRun.samples {
+            let before = sent
             await pause(time / FloodRun.samples)
+            if sent == before { world.books.violate("no peer had an answer in \(time / FloodRun.samples)") }
             guard let resident = world.node?.residentMemory else {
                 throw ChaosError("the node ended by itself")
             }
@@ -86,11 +87,26 @@ final class FloodRun {
         isOver = true
         try await deaf.value
         for peer in peers { peer.close() }
+        for peer in pouring { try await peer.value }
         let quarter = FloodRun.samples / 4
         let before = memory[quarter..<2 * quarter].max() ?? 0
         let last = memory[(3 * quarter)...].max() ?? 0
         if last > before + before / 10 { world.books.violate("memory rose from \(before) to \(last) KiB") }
         try await drain()
+    }
+
+    /// Pours by a peer that comes again whenever the node closes it: no setting lets a peer bring more than 65,535 frames in ten
+    /// seconds.
+    private func pour(by route: PeerRoute) async throws {
+        while !isOver {
+            let peer = try await BisqPeer.dial(route, deadline: .seconds(10))
+            guard !isOver else { return peer.close() }
+            peers.append(peer)
+            pour(by: peer)
+            _ = await peer.whenClosed()
+            peers.removeAll { $0 === peer }
+            await pause(.milliseconds(100))
+        }
     }
 
     /// Sends as many as are answered, whatever the answer.
