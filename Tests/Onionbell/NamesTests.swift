@@ -15,10 +15,16 @@ import Testing
     /// Modules are names of types as well, as far as a reader knows.
     @Test func eachTypeHasANameOfItsOwn() throws {
         let rooms = try FileManager.default.contentsOfDirectory(atPath: Self.sources.path)
-        let modules = try rooms.flatMap { room in
-            ["Base", "C", "Core", "Edge", "Features", "Programs"].contains(room)
-                ? try FileManager.default.contentsOfDirectory(atPath: Self.sources.path + "/" + room) : [room]
-        }
+        // A feature's room may have several, which Package.swift names.
+        let package = try String(
+            contentsOf: Self.sources.appending(path: "../Package.swift"), encoding: .utf8)
+        let named = package.matches(of: /named: "(\w+)"/).map { String($0.output.1) }
+        let modules =
+            try rooms.filter { $0 != "Features" }.flatMap { room in
+                ["Base", "C", "Core", "Edge", "Programs"].contains(room)
+                    ? try FileManager.default.contentsOfDirectory(atPath: Self.sources.path + "/" + room)
+                    : [room]
+            } + named
         var places: [String: [String]] = Dictionary(
             uniqueKeysWithValues: Set(modules).map { ($0, ["the module"]) })
         let kinds: Set<Substring> = ["struct", "class", "enum", "actor", "protocol", "typealias"]

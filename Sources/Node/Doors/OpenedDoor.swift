@@ -29,7 +29,7 @@ package struct OpenedDoor {
     /// The way back to senders, which the peers' door serves too; `nil`: it has none.
     package var replies: (any WayBackDesk)?
     package var addFigures: @EventLoop (inout Report) -> Void = { _ in }
-    /// What the feature's own calls need of it; `nil`: nothing.
+    /// The part that the feature's own calls use; `nil`: they use none.
     package var desk: (any AnyObject & Sendable)?
     /// Takes over what a command has changed in its tables.
     package var lookNow: @EventLoop () async -> Void = {}

@@ -3,7 +3,7 @@ import Reactor
 import Relay
 import Wire
 
-/// Who serves the way back in the peers' protocol: what a phone says to its Bisq, and the other way round.
+/// The way back in the peers' protocol: what a phone says to its Bisq, and the other way round.
 @EventLoop
 package protocol WayBackDesk: AnyObject {
     /// Does what a peer asks for.

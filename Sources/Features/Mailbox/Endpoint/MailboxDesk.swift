@@ -3,7 +3,7 @@ import Node
 import Reactor
 import Relay
 
-/// What calls need of the open mailboxes.
+/// The open mailboxes, for calls.
 @EventLoop
 final class MailboxDesk {
     private let door: MailboxDoor

@@ -1,11 +1,11 @@
 import Persistence
 import Relay
 
-/// For which row a text of the mailboxes' tables is sealed. The numbers of the kinds never change.
+/// The rows that texts of the mailboxes' tables are sealed for. The numbers of the kinds never change.
 extension Sealed.Owner {
     static func message(id: String, mailbox: Digest) -> Self { .row(kind: 2, of: mailbox, text: id) }
 
-    /// The text by which one message of a mailbox takes the place of another.
+    /// Returns the row of a text by which one message of a mailbox takes the place of another.
     static func mailboxReplaces(_ mailbox: Digest) -> Self { .row(kind: 3, of: mailbox) }
 
     static func mailbox(_ mailbox: Mailbox) -> Self {
