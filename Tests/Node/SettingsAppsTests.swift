@@ -60,19 +60,19 @@ import Testing
         (
             "{name: a}",
             [
-                "line 2: apps[0].gateway: each app needs a gateway: apns or fcm or relay or web_push or mailbox or ntfy"
+                "line 2: apps[0].gateway: each app needs a gateway: apns or fcm or relay or web_push or ntfy or mailbox"
             ]
         ),
         (
             "{name: a, gateway: APNs}",
             [
-                "line 2: apps[0].gateway: \"APNs\" is not allowed; each app needs a gateway: apns or fcm or relay or web_push or mailbox or ntfy"
+                "line 2: apps[0].gateway: \"APNs\" is not allowed; each app needs a gateway: apns or fcm or relay or web_push or ntfy or mailbox"
             ]
         ),
         (
             "{name: a, gatway: fcm}",
             [
-                "line 2: apps[0].gateway: each app needs a gateway: apns or fcm or relay or web_push or mailbox or ntfy; did you mean gateway by gatway?"
+                "line 2: apps[0].gateway: each app needs a gateway: apns or fcm or relay or web_push or ntfy or mailbox; did you mean gateway by gatway?"
             ]
         ),
         ("{name: a, gateway: apns}", ["line 2: apps[0].topic: the app's bundle id is missing"]),
@@ -127,7 +127,7 @@ import Testing
             """
         #expect(
             faults(yaml) == [
-                "line 3: apps[1].gateway: each app needs a gateway: apns or fcm or relay or web_push or mailbox or ntfy",
+                "line 3: apps[1].gateway: each app needs a gateway: apns or fcm or relay or web_push or ntfy or mailbox",
                 "line 4: apps[2].name: a is used twice",
             ])
     }
@@ -176,7 +176,7 @@ import Testing
     @Test func anAppThatIsFaultyItselfIsStillThereForTheDefaults() {
         #expect(
             faults("apps:\n  - {name: a, gateway: x}\ndefaults:\n  ios: a") == [
-                "line 2: apps[0].gateway: \"x\" is not allowed; each app needs a gateway: apns or fcm or relay or web_push or mailbox or ntfy"
+                "line 2: apps[0].gateway: \"x\" is not allowed; each app needs a gateway: apns or fcm or relay or web_push or ntfy or mailbox"
             ])
     }
 

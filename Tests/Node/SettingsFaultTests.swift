@@ -139,7 +139,7 @@ import Testing
                 "line 9: onion.http_ports: must be a list of ports, 1 to 65535, each once: [80, 8021]",
                 "line 11: apps[0].topic: the app's bundle id is missing",
                 "line 13: apps[1].name: one is used twice",
-                "line 14: apps[1].gateway: \"pigeon\" is not allowed; each app needs a gateway: apns or fcm or relay or web_push or mailbox or ntfy",
+                "line 14: apps[1].gateway: \"pigeon\" is not allowed; each app needs a gateway: apns or fcm or relay or web_push or ntfy or mailbox",
                 "line 16: defaults.android: no app has the name ones; did you mean one?",
                 "line 19: limits.lifetime: \"59\" is not allowed; whole seconds from 60 to 2419200",
                 "line 20: mangement: unknown key; did you mean management?",

@@ -39,7 +39,7 @@ import Testing
     /// A program that was built with it reads its settings; one without refuses them by the name.
     @Test func itsSettingsAreReadByAProgramThatHasIt() throws {
         let text =
-            "apps: [{name: one, gateway: mailbox}]\ndoors: {skeleton: {listen: [\"unix:/a\"], requests: 7}}"
+            "apps: [{name: one, gateway: ntfy, url: \"https://ntfy.sh\"}]\ndoors: {skeleton: {listen: [\"unix:/a\"], requests: 7}}"
         let with = Features([SkeletonFeature.self], leftOut: [])
         let read = try Settings(yaml: text, file: "x", features: with).feature(SkeletonFeature.self)
         #expect(read?.listen.map(\.description) == ["unix:/a"] && read?.place.limits.requests == 7)

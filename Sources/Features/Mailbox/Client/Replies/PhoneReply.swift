@@ -1,4 +1,3 @@
-import Client
 import Encodings
 
 /// One message of the way back, before it is sealed: a phone's reply to its Bisq, or the answer of Bisq's agent to that
