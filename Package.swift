@@ -77,7 +77,8 @@ func system(_ name: String, pkgConfig: String, apt package: String) -> Target {
 
 /// The traits, each the name of a feature's room, with those that it can't do without: its commands make the owner's calls.
 let features = [
-    "Bitwarden": ["Owner"], "Gorush": [], "Mailbox": ["Owner"], "Owner": [], "PhonePage": ["Owner"],
+    "Bitwarden": ["Owner"], "Database": [], "Gorush": [], "Mailbox": ["Owner"], "Owner": [],
+    "PhonePage": ["Owner"],
     "StatusIM": [],
     "WebPushIn": [],
 ]
@@ -143,11 +144,10 @@ let package = Package(
         library(
             "Edge/Dispatching",
             ["Clocks", "Encodings", "JSONCoding", "Outbound", "Relay", "Figures", "Reactor", "Crypto", log]),
-        library("Base/PostgreSQL", cold: true, ["CPostgreSQL", "Crypto"]),
         library(
             "Edge/Persistence",
             [
-                "Clocks", "Crypto", "Encodings", "PostgreSQL", "Reactor", "Relay", "CSQLite",
+                "Clocks", "Crypto", "Encodings", "Reactor", "Relay", "CSQLite",
             ]),
         library(
             "Edge/Gateways",
@@ -182,7 +182,7 @@ let package = Package(
             [
                 "Clocks", "Encodings", "Wire", "Relay", "Reactor", "Crypto", "TLS", "HTTP2", "Dispatching",
                 "Outbound",
-                "PostgreSQL", "Persistence",
+                "Persistence",
                 "Gateways", "Tor", "Doors", "Client", "HTTP1", "JSONCoding", "Figures", "Overview",
                 "QR", "YAML",
                 "Processes", log,
@@ -209,6 +209,18 @@ let package = Package(
                 "CallsCommands", "Client", "Crypto", "Encodings", "HTTP1", "JSONCoding", "Node",
                 "Persistence",
                 "Pointing", "Processes", "QR", "Reactor", "Relay", "Tor", "Wire",
+            ]),
+        library(
+            "Features/Database/PostgreSQL", named: "PostgreSQL", cold: true, ["CPostgreSQL", "Crypto"]),
+        // One node keeps its store in a database as several do that share it: there is no engine without sharing.
+        feature(
+            "Database/Endpoint", named: "DatabaseEndpoint", ["Persistence", "PostgreSQL", "Processes"]),
+        commands(
+            of: "Database", in: "DatabaseEndpoint",
+            [
+                "Crypto", "Encodings", "Gateways", "JSONCoding", "Node", "Overview", "Persistence",
+                "PostgreSQL",
+                "Processes", "Reactor",
             ]),
         feature("Gorush", ["JSONCoding", "PushEndpoints"]),
         feature("WebPushIn", ["JSONCoding", "PushEndpoints"]),
@@ -246,6 +258,7 @@ let package = Package(
             "Features/FeatureList", cold: true,
             [
                 "Node", .target(name: "Bitwarden", condition: .when(traits: ["Bitwarden"])),
+                .target(name: "DatabaseEndpoint", condition: .when(traits: ["Database"])),
                 .target(name: "Gorush", condition: .when(traits: ["Gorush"])),
                 .target(name: "MailboxEndpoint", condition: .when(traits: ["Mailbox"])),
                 .target(name: "Owner", condition: .when(traits: ["Owner"])),
@@ -272,12 +285,12 @@ let package = Package(
                 "Clocks",
                 "Encodings", "FeatureList", "Terminal",
                 .target(name: "BitwardenCommands", condition: .when(traits: ["Bitwarden"])),
+                .target(name: "DatabaseCommands", condition: .when(traits: ["Database"])),
                 .target(name: "MailboxCommands", condition: .when(traits: ["Mailbox"])),
                 .target(name: "OwnerCommands", condition: .when(traits: ["Owner"])),
                 .target(name: "PhonePage", condition: .when(traits: ["PhonePage"])),
                 .target(name: "PhonePageCommands", condition: .when(traits: ["PhonePage"])), "Node", "Client",
-                "Wire", "Relay", "Reactor", "Crypto",
-                "PostgreSQL", "Persistence",
+                "Wire", "Relay", "Reactor", "Crypto", "Persistence",
                 "Gateways", "Tor", "Doors", "HTTP1", "JSONCoding", "Overview", "QR", "Processes", arguments,
                 log,
             ],
@@ -343,6 +356,14 @@ let package = Package(
         .target(
             name: "MemoryStore", dependencies: ["Crypto", "CSQLite", "Persistence"],
             path: "Tests/MemoryStore", swiftSettings: checked),
+        // The engines of a store, each in a place of one test.
+        .target(
+            name: "TestedStores",
+            dependencies: [
+                "Bitwarden", "Clocks", "Crypto", "DatabaseEndpoint", "MailboxEndpoint", "MemoryStore",
+                "Persistence", "PostgreSQL", "Relay", "StatusIMEndpoint", "Vectors",
+            ],
+            path: "Tests/TestedStores", swiftSettings: checked),
         // Endpoints with everything behind them, down to simulated gateways.
         .target(
             name: "EndpointWorlds",
@@ -396,8 +417,8 @@ let package = Package(
             [
                 "Clocks",
                 "Crypto", "CSQLite", "Encodings", "MemoryStore", "PostgreSQL", "Processes", "Reactor",
-                "Persistence", "Bitwarden", "MailboxEndpoint", "StatusIMEndpoint",
-                "Relay", "Vectors",
+                "Persistence", "Bitwarden", "DatabaseEndpoint", "MailboxEndpoint", "StatusIMEndpoint",
+                "Relay", "TestedStores", "Vectors",
             ]),
         tests(
             "Gateways",
@@ -464,6 +485,12 @@ let package = Package(
                 "Persistence", "Reactor", "Relay", "Vectors", "Wire", log,
             ]),
         tests(
+            "Database", in: "Tests/Features",
+            [
+                "Bitwarden", "Clocks", "Crypto", "DatabaseEndpoint", "MailboxEndpoint", "Node",
+                "Persistence", "PostgreSQL", "Reactor", "Relay", "TestedStores", "Vectors",
+            ]),
+        tests(
             "Owner", in: "Tests/Features",
             [
                 "Bitwarden", "Calls", "Clocks", "Crypto", "Doors", "Encodings", "FeatureList", "HTTP1",
@@ -496,7 +523,8 @@ let package = Package(
         tests(
             "Onionbell",
             [
-                "FeatureList", "MailboxClients", "MailboxCommands", "Onionbell", "Terminal",
+                "DatabaseCommands", "DatabaseEndpoint", "FeatureList", "MailboxClients", "MailboxCommands",
+                "Onionbell", "Terminal",
                 "onionbell-bench",
                 arguments, "Node", "Gateways",
                 "Tor", "Relay",

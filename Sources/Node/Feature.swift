@@ -89,15 +89,19 @@ package struct Features: Sendable {
         (self.kinds, self.leftOut) = (kinds, leftOut)
     }
 
-    /// A feature that a program was built without: a setting of its section is refused by its name.
+    /// A feature that a program was built without: its settings are refused by its name.
     package struct LeftOut: Sendable, ExpressibleByStringLiteral {
         package let name: String
         /// A section beside `doors`; `nil`: `doors.NAME`.
         let section: String?
+        /// The keys of the feature's settings, in a section that has others too; empty: the whole section is the feature's.
+        let keys: [String]
 
-        package init(_ name: String, section: String) { (self.name, self.section) = (name, section) }
+        package init(_ name: String, section: String, keys: [String] = []) {
+            (self.name, self.section, self.keys) = (name, section, keys)
+        }
 
-        package init(stringLiteral name: String) { (self.name, section) = (name, nil) }
+        package init(stringLiteral name: String) { (self.name, section, keys) = (name, nil, []) }
     }
 }
 

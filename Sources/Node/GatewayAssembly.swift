@@ -120,7 +120,7 @@ package enum GatewayAssembly {
                         key: key, problem: SystemError(ofNamedFile: path, error).wordsOfCredential))
             }
         }
-        return faults + settings.storage.faults
+        return faults + (settings.keeperOfStore?.faultsOfPlace ?? [])
     }
 
     @EventLoop

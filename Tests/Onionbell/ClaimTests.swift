@@ -55,8 +55,8 @@ import Testing
         // Of the tests, C's, and the commands of features.
         for name in names.filter({ !$0.hasSuffix("Commands") })
         where ![
-            "Chaos", "Vectors", "LabParts", "MemoryStore", "EndpointWorlds", "FeatureList", "CSupport",
-            "CPostgreSQL",
+            "Chaos", "Vectors", "LabParts", "MemoryStore", "TestedStores", "EndpointWorlds", "FeatureList",
+            "CSupport", "CPostgreSQL",
         ].contains(name) {
             #expect(article.contains("`\(name)`"), "\(name)")
         }

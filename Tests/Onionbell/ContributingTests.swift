@@ -74,21 +74,20 @@ import Testing
         let touched = try Self.table(behind: "**A new storage engine**", name: "SQLite")
         #expect(touched.count == 6)
         let persistence = "Sources/Edge/Persistence/"
-        let engines = ["SQLite", "PostgreSQL"]
-        let own =
-            engines.map { "\(persistence)\($0)/" }
-            // The laboratory runs a database of its own.
-            + ["Sources/Base/PostgreSQL/", "Sources/Lab/", "Sources/Programs/OnionbellLab/"]
+        let engines = ["\(persistence)SQLite/", "Sources/Features/Database/"]
+        // The laboratory runs a database of its own.
+        let own = engines + ["Sources/Lab/", "Sources/Programs/OnionbellLab/"]
         let naming = Self.files(below: "Sources").filter { path in
             guard !own.contains(where: path.hasPrefix) else { return false }
             let text = Self.text(path)
             return text.contains(/[sS][qQ][lL]ite|[pP]ostgre[sS]|libpq|PRAGMA/)
+                || text.contains(/Database(Feature|Findings|Commands)/)
                 || path.hasPrefix(persistence)
                     && text.contains(/(StoreFile|FileRun|Database[A-Z]\w+)[^A-Za-z]/)
         }
         #expect(Set(naming) == Set(touched.filter { $0.hasPrefix("Sources/") }))
         for engine in engines {
-            #expect(Self.files(below: "\(persistence)\(engine)").count > 4)
+            #expect(Self.files(below: engine).count > 4)
         }
     }
 

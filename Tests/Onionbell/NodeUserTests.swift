@@ -1,5 +1,6 @@
 import Foundation
 import Node
+import Terminal
 import Testing
 
 @testable import Onionbell

@@ -1,5 +1,6 @@
 import Gateways
 import HTTP1
+import Terminal
 import Testing
 
 @testable import Onionbell

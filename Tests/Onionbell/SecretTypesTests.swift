@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ["Edge/Gateways", "Edge/Outbound", "Edge/Persistence", "Node", "Base/PostgreSQL"])
+    @Test(arguments: ["Edge/Gateways", "Edge/Outbound", "Edge/Persistence", "Node", "Features/Database"])
     func noSecretIsAText(_ folder: String) throws {
         let files = try #require(
             FileManager.default.enumerator(

@@ -1,6 +1,7 @@
 import Clocks
 import Foundation
 import Relay
+import TestedStores
 import Testing
 import Vectors
 

@@ -1,6 +1,7 @@
 import CSQLite
 import Foundation
 import Glibc
+import TestedStores
 import Testing
 
 @testable import Persistence

@@ -1,5 +1,6 @@
 import Persistence
 import Relay
+import TestedStores
 import Testing
 
 @Suite struct LookUpTests {

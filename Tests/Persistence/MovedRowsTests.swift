@@ -1,4 +1,5 @@
 import Foundation
+import TestedStores
 import Testing
 import Vectors
 

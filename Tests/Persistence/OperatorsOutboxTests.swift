@@ -1,6 +1,7 @@
 import CSQLite
 import Foundation
 import Relay
+import TestedStores
 import Testing
 
 @testable import Persistence

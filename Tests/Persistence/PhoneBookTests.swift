@@ -1,5 +1,6 @@
 import Encodings
 import Relay
+import TestedStores
 import Testing
 
 @testable import Persistence

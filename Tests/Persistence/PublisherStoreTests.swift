@@ -1,5 +1,6 @@
 import Clocks
 import Relay
+import TestedStores
 import Testing
 
 @testable import MailboxEndpoint

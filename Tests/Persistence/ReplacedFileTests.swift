@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestedStores
 import Testing
 
 @testable import Persistence

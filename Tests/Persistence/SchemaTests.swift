@@ -1,9 +1,11 @@
 import Crypto
 import Foundation
 import Relay
+import TestedStores
 import Testing
 
 @testable import Bitwarden
+@testable import DatabaseEndpoint
 @testable import Persistence
 
 private typealias Notification = Relay.Notification

@@ -1,8 +1,10 @@
 import Foundation
 import Relay
+import TestedStores
 import Testing
 
 @testable import Bitwarden
+@testable import DatabaseEndpoint
 @testable import MailboxEndpoint
 @testable import Persistence
 @testable import StatusIMEndpoint

@@ -2,7 +2,7 @@ import Vectors
 
 @testable import Relay
 
-/// What one process knows of the shared store, as `Sharing`, `StoreStatements` and `Database` keep it.
+/// What one process knows of the shared store, as `DatabaseSharing`, `StoreStatements` and `Database` keep it.
 struct ModelSession {
     /// As the core hears of it.
     enum Failure: Error { case away, taken }

@@ -3,6 +3,9 @@ import Node
 #if Bitwarden
     import Bitwarden
 #endif
+#if Database
+    import DatabaseEndpoint
+#endif
 #if Gorush
     import Gorush
 #endif
@@ -57,6 +60,12 @@ extension Features {
             kinds.append(MailboxFeature.self)
         #else
             leftOut.append("mailbox")
+        #endif
+        #if Database
+            kinds.append(DatabaseFeature.self)
+        #else
+            leftOut.append(
+                Features.LeftOut("database", section: "storage", keys: ["url", "password_file"]))
         #endif
         #if Owner
             kinds.append(OwnerFeature.self)

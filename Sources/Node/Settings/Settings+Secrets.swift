@@ -31,7 +31,7 @@ extension Settings {
             app.hasCredentials ? app.settings.files.filter { !$0.isEmpty }.map { ("apps[\(index)]", $0) } : []
         }
         let isHandedOver = access("/run/systemd/system", F_OK) == 0
-        return (plainFiles + https + apps + filesOfDatabase).filter { _, path in
+        return (plainFiles + https + apps + (keeperOfStore?.filesOfPlace ?? [])).filter { _, path in
             !isHandedOver || !Settings.isInCredentialsDirectory(path)
         }
     }

@@ -47,7 +47,6 @@ package struct Settings: Sendable {
     package var circuits = CircuitsSettings()
     package var limits = Admission.Limits()
     var bufferBytes = 256 << 20
-    package var storage = Storage()
     package var writeBehind: Duration = .milliseconds(250)
     package var lifetime = Validator.longestLifetime
     package var identityMemory: Duration = .seconds(24 * 3600)

@@ -125,12 +125,13 @@ extension Settings {
         }
     }
 
-    /// Reads the features that have a section beside `doors`.
+    /// Reads the features that have a section of their own beside `doors`.
     mutating func read(featuresBesideDoors root: SettingsReader.Section) {
-        for kind in root.reader.features.kinds where kind.section != "doors.\(kind.name)" {
+        for kind in root.reader.features.kinds
+        where kind.section != "doors.\(kind.name)" && !(kind is any StoreFeature.Type) {
             features.append(kind.init(root.section(kind.section), of: self))
         }
-        for feature in root.reader.features.leftOut {
+        for feature in root.reader.features.leftOut where feature.keys.isEmpty {
             if let section = feature.section { root.refuseLeftOut(feature.name, section: section) }
         }
     }

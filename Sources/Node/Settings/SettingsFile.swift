@@ -108,12 +108,12 @@ extension Settings {
     }
 
     private mutating func read(storage section: SettingsReader.Section) {
-        section.text("url", &storage.url)
-        if !storage.url.isEmpty, !Storage.isAddress(storage.url) {
-            // It is not shown: there may be a password in it.
-            section.fault("url", "must be empty, or postgresql://USER@HOST:PORT/DATABASE without a password")
+        for kind in built.kinds where kind is any StoreFeature.Type {
+            features.append(kind.init(section, of: self))
         }
-        section.credential("password_file", &storage.passwordFile)
+        for feature in built.leftOut where feature.section == "storage" {
+            section.refuseLeftOut(feature.name, keys: feature.keys)
+        }
         var seconds = Double(writeBehind.milliseconds) / 1000
         section.mark(.foldedInConsole).number("write_behind", &seconds, in: 0...2, unit: "seconds")
         writeBehind = .milliseconds(Int64(seconds * 1000))

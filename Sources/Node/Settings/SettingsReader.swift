@@ -83,7 +83,7 @@ package final class SettingsReader {
         let known = settings.compactMap(\.variable)
         for name in environment.keys.sorted()
         where name.hasPrefix(Self.prefix) && !known.contains(name)
-            && !Self.otherNames.contains(name)
+            && !Self.otherNames.contains(name) && !faults.contains(where: { $0.key == name })
         {
             let isList = settings.contains { Self.environmentName(of: $0.key) == name && $0.kind != .group }
             let hint =
@@ -238,6 +238,14 @@ extension SettingsReader {
             known.append(section)
             guard let node = node?[section] else { return }
             reader.fault(key(section), node.line, "this onionbelld was built without \(name)")
+        }
+
+        /// Refuses settings of a feature that the program was built without, in a section that has others too.
+        func refuseLeftOut(_ name: String, keys: [String]) {
+            known += keys
+            for key in keys where node?[key] != nil || override(key) != nil {
+                fault(key, "this onionbelld was built without \(name)")
+            }
         }
 
         fileprivate func refuseUnknownKeys() {

@@ -21,7 +21,7 @@ extension RelayNode {
 
     /// Reads the store's password again: connections that are made from now on use it.
     func rereadPassword() async {
-        guard !settings.storage.passwordFile.isEmpty else { return }
+        guard settings.keeperOfStore?.passwordFile.isEmpty == false else { return }
         switch await RelayNode.place(settings) {
         case .success(let place):
             settingsNews.note(.password, refused: nil)

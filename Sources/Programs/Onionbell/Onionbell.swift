@@ -7,6 +7,9 @@ import Processes
 #if Bitwarden
     import BitwardenCommands
 #endif
+#if Database
+    import DatabaseCommands
+#endif
 #if Mailbox
     import MailboxCommands
 #endif
@@ -36,11 +39,10 @@ struct Onionbell: AsyncParsableCommand {
             CommandGroup(
                 name: "Phones",
                 subcommands: ofPhones),
-        ] + ofPeople + [
-            CommandGroup(name: "Several nodes", subcommands: [StorageCommand.self, ClusterCommand.self]),
+        ] + ofPeople + severalNodes + [
             CommandGroup(
                 name: "Rehearse",
-                subcommands: [DemoForwarding.self, LabForwarding.self, SendCommand.self, DecryptCommand.self]),
+                subcommands: [DemoForwarding.self, LabForwarding.self, SendCommand.self, DecryptCommand.self])
         ])
 
     // MARK: With the commands of the features that the program was built with
@@ -87,6 +89,14 @@ struct Onionbell: AsyncParsableCommand {
         #endif
         return commands.isEmpty
             ? [] : [CommandGroup(name: "People and programs", subcommands: commands)]
+    }
+
+    private static var severalNodes: [CommandGroup] {
+        #if Database
+            [CommandGroup(name: "Several nodes", subcommands: [StorageCommand.self, ClusterCommand.self])]
+        #else
+            []
+        #endif
     }
 
     static func main() async {

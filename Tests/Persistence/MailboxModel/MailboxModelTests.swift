@@ -1,4 +1,5 @@
 import Relay
+import TestedStores
 import Testing
 
 @testable import MailboxEndpoint

@@ -1,5 +1,6 @@
 import Clocks
 import Relay
+import TestedStores
 
 @testable import MailboxEndpoint
 @testable import Persistence

@@ -62,9 +62,9 @@ extension Backlog {
 
     /// Forgets up to where rows were handed out. Other nodes have put rows there, or it has more shards: some
     /// rows have lower numbers than what was handed out.
-    func goBack() { reached = [:] }
+    package func goBack() { reached = [:] }
 
-    func goBack(_ lane: LaneID, _ rank: Int, before sequence: Int64) {
+    package func goBack(_ lane: LaneID, _ rank: Int, before sequence: Int64) {
         guard let numbers = reached[lane], numbers.indices.contains(rank) else { return }
         reached[lane]?[rank] = min(numbers[rank], sequence - 1)
     }
@@ -72,7 +72,7 @@ extension Backlog {
 
 extension LaneHost {
     /// The key of the host, as the table `lane` and the indices name it.
-    var key: String { self == .production ? "" : name }
+    package var key: String { self == .production ? "" : name }
 
-    init(key: String) { self = key.isEmpty ? .production : LaneHost(key) }
+    package init(key: String) { self = key.isEmpty ? .production : LaneHost(key) }
 }

@@ -3,7 +3,7 @@ import Encodings
 import Relay
 
 /// The notifications that wait on disk only, and the record of those handed out since the start.
-final class Backlog {
+package final class Backlog {
     private let insert: Statement
     private let device: Statement
     private let move: Statement
@@ -17,11 +17,11 @@ final class Backlog {
     private let nextSpared: Statement
     private let expired: Statement
     private let lanes: Statement
-    let sharing: Sharing?
+    let sharing: (any Sharing)?
 
     /// The numbers of the rows that are handed out, and still in the backlog.
     // Each access is over at once, as in `Stream`: two cannot overlap, so Swift need not look.
-    @exclusivity(unchecked) private(set) var claimed: Set<Int64> = []
+    @exclusivity(unchecked) package private(set) var claimed: Set<Int64> = []
     /// The claimed numbers that the running commit takes away.
     private var left: [Int64] = []
     /// The number up to which all that is due at any time was handed out, by lane and rank: such a row never comes back.
@@ -32,7 +32,7 @@ final class Backlog {
     private static let ranks = 2
 
     init(
-        _ connection: borrowing Connection, _ sharing: Sharing?, after earlier: Backlog? = nil
+        _ connection: borrowing Connection, _ sharing: (any Sharing)?, after earlier: Backlog? = nil
     ) throws(StoreError) {
         self.sharing = sharing
         let dialect = connection.dialect
@@ -161,7 +161,7 @@ final class Backlog {
     }
 
     /// Copies a row of `notification`, which stays there, into the backlog.
-    func take(_ sequence: Int64) throws(StoreError) {
+    package func take(_ sequence: Int64) throws(StoreError) {
         try move.bind(1, sequence)
         try move.run()
     }
@@ -174,7 +174,7 @@ final class Backlog {
     }
 
     /// Forgets what was handed out of these shards, which has gone with them.
-    func giveUp(_ lost: Shards) {
+    package func giveUp(_ lost: Shards) {
         guard !lost.isEmpty else { return }
         for (sequence, shard) in shards where lost[shard] {
             claimed.remove(sequence)
@@ -213,7 +213,7 @@ final class Backlog {
 
     func end(_ sequence: Int64) throws(StoreError) {
         takeBack(sequence)
-        if let sharing { return sharing.rows.leaveBacklog(sequence) }
+        if let sharing { return sharing.leaveBacklog(sequence) }
         try delete.bind(1, sequence)
         try delete.run()
     }
@@ -312,7 +312,7 @@ final class Backlog {
     // MARK: At the start
 
     func content() throws(StoreError) -> [LaneBacklog] {
-        if let sharing { return try sharing.count(sharing.owned) }
+        if let sharing { return try sharing.waiting() }
         var found: [LaneBacklog] = []
         defer { lanes.reset() }
         while try lanes.step() {

@@ -1,7 +1,7 @@
 import Relay
 
 /// The wishes of gateways, and the states of lanes.
-final class GatewayWishes {
+package final class GatewayWishes {
     private let insert: Statement
     private let forget: Statement
     private let wishes: Statement
@@ -57,7 +57,7 @@ final class GatewayWishes {
     func all() throws(StoreError) -> [DeviceWish] { try GatewayWishes.rows(of: wishes) }
 
     /// Reads all rows that a statement finds: digest, app, host, since, until.
-    static func rows(of wishes: borrowing Statement) throws(StoreError) -> [DeviceWish] {
+    package static func rows(of wishes: borrowing Statement) throws(StoreError) -> [DeviceWish] {
         var found: [DeviceWish] = []
         defer { wishes.reset() }
         while try wishes.step() {

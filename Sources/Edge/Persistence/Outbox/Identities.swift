@@ -13,7 +13,7 @@ package final class Identities {
 
     /// The store's part that other nodes use; `nil`: nobody else adds any identity, and ``known`` has them
     /// all.
-    private let sharing: Sharing?
+    private let sharing: (any Sharing)?
     // Each access is over at once, as in `Stream`: two cannot overlap, so Swift need not look.
     @exclusivity(unchecked) private var known = KnownIdentities()
     private var filter = IdentityFilter()
@@ -45,7 +45,7 @@ package final class Identities {
     private static let stays =
         "(\(Schema.waits("identity.sequence")) OR coalesce(identity.ending, 0) = \(kept))"
 
-    init(_ connection: borrowing Connection, _ sharing: Sharing?) throws(StoreError) {
+    init(_ connection: borrowing Connection, _ sharing: (any Sharing)?) throws(StoreError) {
         self.sharing = sharing
         insert = try Statement(
             "INSERT INTO identity (sequence, digest, content, accepted_at) VALUES (?, ?, ?, ?)",
@@ -127,8 +127,7 @@ package final class Identities {
     func add(_ digests: SubmissionDigests, acceptedAt: UnixTime, at sequence: Int64) throws(StoreError) {
         storedSinceForgetting += 1
         if let sharing {
-            sharing.identities.enter(digests.identity, at: sequence)
-            return sharing.rows.remember(digests, acceptedAt: acceptedAt, at: sequence)
+            return sharing.remember(digests, acceptedAt: acceptedAt, at: sequence)
         }
         try insert.bind(1, sequence)
         try insert.bind(2, digests.identity)
@@ -175,8 +174,8 @@ package final class Identities {
     ) throws(StoreError) -> Value? {
         var value: Value?
         if let sharing {
-            guard let sequence = try sharing.identities.sequence(of: identity) else { return nil }
-            try sharing.rows.write()
+            guard let sequence = try sharing.sequence(of: identity) else { return nil }
+            try sharing.write()
             try find.bind(1, sequence)
             defer { find.reset() }
             return try find.step() ? try found(sequence) : nil
@@ -216,7 +215,7 @@ package final class Identities {
     func deliver(_ sequence: Int64) throws(StoreError) { try end(sequence, nil) }
 
     private func end(_ sequence: Int64, _ code: Int64?) throws(StoreError) {
-        try sharing?.rows.write()
+        try sharing?.write()
         if let code { try end.bind(1, code) } else { try end.bind(1, nil) }
         try end.bind(2, nil)
         try end.bind(3, nil)
@@ -226,7 +225,7 @@ package final class Identities {
 
     /// Writes down how a notification ended, other than delivered.
     func finish(_ sequence: Int64, _ ending: Ending) throws(StoreError) {
-        try sharing?.rows.write()
+        try sharing?.write()
         try end.bind(1, ending.code)
         try end.bind(2, ending.reason?.code)
         try end.bind(3, ending.detail)
@@ -248,9 +247,9 @@ package final class Identities {
     /// - Parameter latest: No time of a clock that was right is later.
     func forget(acceptedBefore: UnixTime, latest: UnixTime) throws(StoreError) {
         let limit = max(Identities.forgottenAtOnce, 2 * storedSinceForgetting)
-        var excess = (try sharing?.identities.remembered() ?? known.count) - Identities.mostIdentities
+        var excess = (try sharing?.remembered() ?? known.count) - Identities.mostIdentities
         storedSinceForgetting = 0
-        try sharing?.rows.write()
+        try sharing?.write()
         if acceptedBefore > .min || latest < .max {
             progress.verdict = ClockVerdict(
                 last: try highestNumber(), acceptedBefore: acceptedBefore, latest: latest)
@@ -299,7 +298,7 @@ package final class Identities {
         after first: Int64, upTo last: Int64, limit: Int,
         while isOver: (_ sequence: Int64, _ acceptedAt: UnixTime, _ isWaiting: Bool) -> Bool
     ) throws(StoreError) -> Int64 {
-        try sharing?.rows.write()
+        try sharing?.write()
         var reached = first
         var room = limit
         var count = 0

@@ -30,7 +30,7 @@ package enum Sealed {
         }
 
         /// A byte for the kind, what has a fixed length, and one text at the end.
-        var bytes: [UInt8] {
+        package var bytes: [UInt8] {
             switch self {
             case .waiting(let sequence, let id, let token):
                 Owner.bytes(1, [UInt64(bitPattern: sequence), id.high, id.low, token.high, token.low])

@@ -56,7 +56,7 @@ package final class StoreCopy {
         try target.engine.endCopy()
     }
 
-    static func taken(_ what: String) -> StoreError {
+    package static func taken(_ what: String) -> StoreError {
         StoreError(refused: "\(what): a store is only copied to where there is none. Name another place")
     }
 

@@ -14,7 +14,7 @@ extension StoreStatements {
 
     /// Claims nothing while the core has not got the news of an arrival: it would count that twice.
     func claim(_ claim: Claim) throws(StoreError) -> Claimed {
-        guard sharing?.news.arrived.isEmpty ?? true else { return Claimed(isEarly: true) }
+        guard sharing?.hasArrivals != true else { return Claimed(isEarly: true) }
         return try backlog.claim(claim)
     }
 
@@ -42,23 +42,16 @@ extension StoreStatements {
         if let sharing { try waiting.bind(1, bytes: sharing.owned.bits) }
         while try waiting.step() { content.waiting.append(waiting.waitingRow) }
         if let sharing {
-            content.shards = sharing.owned
-            content.takenOver = sharing.takenOverAtStart
-            content.nodes = try sharing.nodesAtStart()
-            content.deadTokens = try sharing.deadTokens(of: sharing.owned)
+            try sharing.complete(&content)
         } else {
             let tokens = try Statement("SELECT digest, since, buried_at FROM dead_token", on: connection)
             while try tokens.step() {
                 content.deadTokens[Digest(tokens.pair(0))] = DeadToken(
                     since: tokens.time(1), buriedAt: tokens.time(2))
             }
-        }
-        content.clock = try clock()
-        if let sharing {
-            content.wishes = try sharing.wishes(of: sharing.owned)
-        } else {
             content.wishes = try wishes.all()
         }
+        content.clock = try clock()
         content.lanes = try wishes.lanes()
         content.known = try identities.takeFilter(connection)
         return content

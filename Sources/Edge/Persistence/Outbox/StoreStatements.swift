@@ -22,7 +22,7 @@ package final class StoreStatements {
     private var isFull = false
 
     /// The store's part that other nodes use; `nil`: nobody else has the store.
-    let sharing: Sharing?
+    let sharing: (any Sharing)?
     let identities: Identities
     let backlog: Backlog
     let wishes: GatewayWishes
@@ -32,10 +32,6 @@ package final class StoreStatements {
     /// The next sequence number: higher than that of every row and identity still there.
     private(set) var nextSequence: Int64 = 1
     private var doors: [ObjectIdentifier: any DoorTables] = [:]
-    /// The numbers of the notifications that the running commit stores for this node itself.
-    private var stored: [Int64] = []
-    /// A commit whose answer was lost together with the connection: what it may have stored, and its own number.
-    var lost: (stored: [Int64], commit: Int64)?
 
     /// Opens the store, and makes its tables if they are not there.
     ///
@@ -94,8 +90,20 @@ package final class StoreStatements {
         for tables in earlier.doors.values { try open(type(of: tables)) }
     }
 
-    /// Commits once; see ``commit(_:_:)``.
-    func commitOnce(
+    /// Makes a connection if there is none.
+    func connect() throws(StoreError) { try sharing?.connect(backlog, on: connection) }
+
+    /// Makes the changes of the outbox and those of doors that wait with them, in one transaction.
+    ///
+    /// - Returns: A result for each `store` and `lookUp`, and for each of `writes` why nothing of it was done, or `nil`.
+    func commit(
+        _ changes: [OutboxChange], _ writes: [DoorWrite] = []
+    ) throws(StoreError) -> (results: [StoreResult], failures: [StoreError?]) {
+        guard let sharing else { return try commitOnce(changes, writes) }
+        return try sharing.commit(changes) { () throws(StoreError) in try commitOnce(changes, writes) }
+    }
+
+    private func commitOnce(
         _ changes: [OutboxChange], _ writes: [DoorWrite]
     ) throws(StoreError) -> (results: [StoreResult], failures: [StoreError?]) {
         var results: [StoreResult] = []
@@ -103,12 +111,11 @@ package final class StoreStatements {
         var hasForgotten = false
         let firstSequence = nextSequence
         identities.begin()
-        stored = []
         try connection.engine.begin()
         do throws(StoreError) {
             try sharing?.begin(changes)
             for change in changes {
-                if !change.isGathered { try sharing?.rows.write() }
+                try sharing?.prepare(for: change)
                 switch change {
                 case .store(let request): results.append(try add(request))
                 case .lookUp(let digests):
@@ -150,7 +157,7 @@ package final class StoreStatements {
                 }
             }
             try deleteDelivered()
-            try sharing?.rows.write()
+            try sharing?.write()
             var locked: StoreError?
             for write in writes {
                 // All that is asked of the same door would wait as long, and the lease ends meanwhile.
@@ -164,14 +171,13 @@ package final class StoreStatements {
             try connection.engine.commit()
         } catch {
             connection.engine.rollback()
-            guard try findCommit(after: error, storing: stored) else {
+            guard sharing?.wasMade(after: error) == true else {
                 identities.rolledBack()
                 backlog.rolledBack()
-                sharing?.rolledBack(isUnknown: lost != nil)
+                sharing?.rolledBack()
                 if error.kind == .full { isFull = true }
                 delivered = []
-                // Numbers that may have been stored are never given again.
-                if lost == nil { nextSequence = firstSequence }
+                nextSequence = firstSequence
                 throw error
             }
         }
@@ -205,14 +211,14 @@ package final class StoreStatements {
         try connection.settle()
         do throws(StoreError) {
             try write.run(self)
-            try sharing?.rows.write()
+            try sharing?.write()
             try release.run()
             try connection.settle()
             return nil
         } catch {
             // A full disk undoes all that was to be committed, and so does a connection that is lost.
             guard connection.engine.isInTransaction else { throw error }
-            sharing?.rows.drop()
+            sharing?.drop()
             try undo.run()
             try release.run()
             return error
@@ -233,12 +239,12 @@ package final class StoreStatements {
         let sequence = try nextNumber()
         switch (request.destination, request.notification.content) {
         case (.elsewhere(let room), _):
-            guard try sharing?.identities.add(request, room: room, at: sequence) == true else {
+            guard try sharing?.add(request, room: room, at: sequence) == true else {
                 return tooMany(sequence)
             }
         case (.backlog(let room), _):
             guard try backlog.add(request, room: room, at: sequence) else { return tooMany(sequence) }
-        case (.window, _) where sharing != nil: try sharing?.rows.store(request, at: sequence)
+        case (.window, _) where sharing != nil: try sharing?.store(request, at: sequence)
         case (.window, .bisq):
             try insertNotification.bind(request, at: sequence)
             try insertNotification.run()
@@ -247,10 +253,10 @@ package final class StoreStatements {
             try insertPrepared.run()
         }
         try identities.add(request.digests, acceptedAt: request.notification.acceptedAt, at: sequence)
-        if sharing == nil {
+        if let sharing {
+            if request.destination.isHere { sharing.keep(sequence) }
+        } else {
             nextSequence += 1
-        } else if request.destination.isHere {
-            stored.append(sequence)
         }
         return .stored(sequence: sequence)
     }
@@ -263,12 +269,12 @@ package final class StoreStatements {
     }
 
     private func tooMany(_ sequence: Int64) -> StoreResult {
-        sharing?.identities.giveBack(sequence)
+        sharing?.giveBack(sequence)
         return .tooMany
     }
 
     private func nextNumber() throws(StoreError) -> Int64 {
-        try sharing?.identities.takeNumber() ?? nextSequence
+        try sharing?.takeNumber() ?? nextSequence
     }
 
     func state(of identity: Digest) throws(StoreError) -> NotificationState? {
@@ -277,7 +283,7 @@ package final class StoreStatements {
 
     private func finish(_ sequence: Int64, _ ending: Ending) throws(StoreError) {
         if ending == .delivered, !backlog.hasHandedOut(sequence) {
-            if let sharing { sharing.rows.leave(sequence) } else { delivered.append(sequence) }
+            if let sharing { sharing.leave(sequence) } else { delivered.append(sequence) }
             return
         }
         try takeAway(sequence)

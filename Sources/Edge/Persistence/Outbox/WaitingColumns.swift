@@ -64,7 +64,7 @@ extension Statement {
 
 extension StoreRequest {
     /// Returns the row that the notification becomes, as the owner of its sealed texts.
-    func owner(at sequence: Int64) -> Sealed.Owner {
+    package func owner(at sequence: Int64) -> Sealed.Owner {
         .waiting(
             sequence: sequence, id: (notification.id.high, notification.id.low), token: digests.token)
     }

@@ -19,7 +19,7 @@ struct Flags: OptionSet {
 }
 
 extension Notification {
-    var flags: Int64 {
+    package var flags: Int64 {
         var flags: Flags = []
         if lane.host == .sandbox { flags.insert(.sandbox) }
         if content.isUrgent { flags.insert(.urgent) }
@@ -53,7 +53,7 @@ extension LaneID {
 
 extension LaneHost {
     /// The name of the host; `nil` where the flags say it.
-    var column: String? { self == .production || self == .sandbox ? nil : name }
+    package var column: String? { self == .production || self == .sandbox ? nil : name }
 }
 
 extension BisqContent {
@@ -90,7 +90,7 @@ extension PreparedPush {
 
 extension PreparedPush {
     /// Fields of the request's head, `name: value` on a line each.
-    var fieldLines: String {
+    package var fieldLines: String {
         guard case .exact(let fields, _) = payload else { return "" }
         return fields.map { "\($0.name): \($0.value)" }.joined(separator: "\n")
     }
@@ -121,7 +121,7 @@ extension Ending {
         }
     }
 
-    init?(code: Int64, reason: String, detail: String?) {
+    package init?(code: Int64, reason: String, detail: String?) {
         switch code {
         case 1: self = .delivered
         case 2: self = .refused(reason: Reason(stored: reason), detail: detail)

@@ -1,8 +1,8 @@
 /// A place where a store can lie, and the program that keeps it there.
 ///
-/// An engine is a folder of this module: the engine itself, its connection, its statements, its dialect and its tables.
-/// The other files of the module name no type of an engine but ``Sharing``, which a store has only if its engine's
-/// ``EngineConnection/sharing(on:)`` makes one. What differs is asked of the engine: by what it can do, or by its dialect.
+/// An engine is a folder, the file's one in this module and others in a room of their own: the engine itself, its connection,
+/// its statements, its dialect and its tables. The other files of the module name no type of an engine. What differs is asked
+/// of the engine: by what it can do, by its dialect, or by its ``Sharing``, if it is one that several nodes use at once.
 package protocol Engine: Sendable {
     /// The path of the file that the store lies in; `nil`: it lies in none.
     var file: String? { get }

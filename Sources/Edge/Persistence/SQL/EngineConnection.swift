@@ -71,7 +71,7 @@ package protocol EngineConnection: AnyObject {
     func look() -> StoreStanding
 
     /// Returns the part of a store that several nodes use; `nil`: nobody else uses it.
-    func sharing(on connection: borrowing Connection) throws(StoreError) -> Sharing?
+    func sharing(on connection: borrowing Connection) throws(StoreError) -> (any Sharing)?
 
     /// Connections that are made from now on go there: its password is another one.
     func use(_ engine: any Engine)
@@ -97,6 +97,6 @@ extension EngineConnection {
     package func endCopy() throws(StoreError) {}
     package func beginRun(isAnew: Bool) throws(StoreError) {}
     package func look() -> StoreStanding { .inPlace }
-    package func sharing(on connection: borrowing Connection) throws(StoreError) -> Sharing? { nil }
+    package func sharing(on connection: borrowing Connection) throws(StoreError) -> (any Sharing)? { nil }
     package func use(_ engine: any Engine) {}
 }

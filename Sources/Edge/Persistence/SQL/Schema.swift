@@ -20,7 +20,7 @@ package enum Schema {
         """
 
     /// The tables of the notifications that wait.
-    static let waitingTables = ["notification", "backlog"]
+    package static let waitingTables = ["notification", "backlog"]
 
     /// SQL for the rows of both ``waitingTables``.
     static var waitingRows: String {
@@ -29,7 +29,7 @@ package enum Schema {
     }
 
     /// Returns SQL for whether a notification with that number waits.
-    static func waits(_ sequence: String) -> String {
+    package static func waits(_ sequence: String) -> String {
         let tables = waitingTables.map { "EXISTS (SELECT 1 FROM \($0) WHERE sequence = \(sequence))" }
         return "(\(tables.joined(separator: " OR ")))"
     }
@@ -121,7 +121,7 @@ package enum Schema {
     }
 
     /// Returns a sentence that says who made what is in another format.
-    static func otherFormat(_ what: String, _ found: Int64, known: Int64) -> String {
+    package static func otherFormat(_ what: String, _ found: Int64, known: Int64) -> String {
         "\(found > known ? "a newer onionbell" : "an onionbell from before the first release") has made \(what) "
             + "(format \(found); this one knows \(known)). "
     }

@@ -59,5 +59,5 @@ package struct StoreError: Error, Equatable, CustomStringConvertible {
     /// - Parameter sentence: Why the node does not take the store.
     package init(refused sentence: String) { self.init(.refused, .open, sentence) }
 
-    static let noRow = StoreError(.other, .step, "no row came back")
+    package static let noRow = StoreError(.other, .step, "no row came back")
 }

@@ -126,7 +126,7 @@ final class SQLiteStatement: EngineStatement {
 
 extension UnsafeRawBufferPointer {
     /// 16 bytes, big-endian; zeros when there are more or fewer.
-    var pair: (high: UInt64, low: UInt64) {
+    package var pair: (high: UInt64, low: UInt64) {
         guard count == 16 else { return (0, 0) }
         return (
             UInt64(bigEndian: loadUnaligned(as: UInt64.self)),

@@ -147,16 +147,6 @@ struct KeyImportCommand: AsyncParsableCommand {
     }
 }
 
-/// Opens the state directory of a node that does not run. Makes it if it is not there yet: the first start
-/// shall find the key.
-func stoppedNode(_ path: String) throws(NodeError) -> StateDirectory {
-    guard access(path, F_OK) == 0 else { return try StateDirectory(path) }
-    guard let state = try StateDirectory(ofStoppedNode: path) else {
-        throw .unavailable("the node runs with \(path): stop it first")
-    }
-    return state
-}
-
 private func existingKey(_ config: ConfigOption) throws -> (file: OnionKeyFile, key: OnionKey) {
     let file = OnionKeyFile(path: StateDirectory.onionKey(in: try config.settings().stateDirectory))
     do {

@@ -1,6 +1,7 @@
 import Gateways
 import Node
 import Reactor
+import Terminal
 
 /// Web Push's own: the key that browsers know the node by, and the page that phones load.
 extension Doctor {

@@ -8,6 +8,10 @@ import Reactor
 import Terminal
 import Tor
 
+#if Database
+    import DatabaseCommands
+#endif
+
 /// Looks at a configured node and all that surrounds it, from its files to Apple and Google, and tells each finding as
 /// it comes.
 ///
@@ -65,7 +69,9 @@ final class Doctor {
         }
         checkDisk()
         checkState()
-        checkStorage()
+        #if Database
+            for finding in DatabaseFindings.find(settings) { tell(finding) }
+        #endif
         await checkNode()
         checkLimits()
         await checkTor()
@@ -168,7 +174,7 @@ final class Doctor {
         }
         let foreign = StateDirectory.names.filter { (FileFacts("\(path)/\($0)")?.owner ?? owner) != owner }
         tell(Judgement.state(path, isReadOnly: system.f_flag & UInt(ST_RDONLY) != 0, foreign: foreign))
-        if settings.storage.url.isEmpty, node == nil, StateDirectory.hasLostOutbox(in: path) {
+        if settings.isStoreFile, node == nil, StateDirectory.hasLostOutbox(in: path) {
             tell(Judgement.lostOutbox(StateDirectory.outbox(in: path)))
         }
     }

@@ -79,7 +79,7 @@ struct MovePlan: Sendable {
         self.reason = fate == .left ? reason : nil
         self.backup.settings = fate == .taken ? text : nil
         let next = try? settings(fate == .taken ? text : present)
-        hasDatabase = next.map { !$0.storage.url.isEmpty } ?? false
+        hasDatabase = next.map { !$0.isStoreFile } ?? false
         self.next = next.map { [backup = self.backup, brought] settings in
             (settings, MovePlan.contents(for: settings, backup, brought))
         }

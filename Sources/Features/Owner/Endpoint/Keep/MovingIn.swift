@@ -107,7 +107,7 @@ enum MovingIn {
             directory: absoluteDirectory(of: place.settingsFile), environment: environment,
             features: features)
         let conflicts = try exchange(
-            &files, before, next.storage.url.isEmpty ? backup.tables : [], directory, features.tables)
+            &files, before, next.isStoreFile ? backup.tables : [], directory, features.tables)
         if backup.peers == nil, rmdir(peers) != 0, errno != ENOENT { throw SystemError("remove \(peers)") }
         return conflicts
     }

@@ -129,7 +129,7 @@ extension NodeCalls {
     ///
     /// - Returns: This node's address.
     private func refuseAnother(_ backup: NodeBackup) async throws(CallRefusal) -> String {
-        guard node.settings.storage.url.isEmpty else {
+        guard node.settings.isStoreFile else {
             throw CallRefusal(
                 .unconfigured, "has_database",
                 "this node keeps its phones in a database (storage.url), which has a backup of its own")
