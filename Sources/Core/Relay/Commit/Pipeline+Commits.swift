@@ -11,6 +11,13 @@ extension Pipeline {
         if commits.ask() { effects.append(.commitSoon) }
     }
 
+    /// Has a commit made that changes nothing, unless one is under way: it shows whether the store takes anything.
+    package mutating func prove(at now: Instant) {
+        guard !commits.isRunning, commits.fault == nil, !isStopping else { return }
+        commits.append(.proof)
+        scheduleCommit(at: now.monotonic)
+    }
+
     /// Returns the changes that belong into a commit that begins now, whose end comes by ``committed(_:at:)`` or
     /// ``commitFailed(_:at:)``; `nil`: there is nothing to write.
     package mutating func beginCommit(at now: Instant) -> [OutboxChange]? {

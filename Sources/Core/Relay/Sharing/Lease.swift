@@ -47,13 +47,6 @@ extension Pipeline {
         scheduleCommit(at: time)
     }
 
-    /// Has a commit made that changes nothing, unless one is under way: it shows whether the store takes anything.
-    package mutating func prove(at now: Instant) {
-        guard !commits.isRunning, commits.fault == nil, !isStopping else { return }
-        commits.append(.proof)
-        scheduleCommit(at: now.monotonic)
-    }
-
     /// Proves the lease by a commit that was begun at `begun` and has been made.
     mutating func provenLease(begunAt begun: MonotonicTime, at time: MonotonicTime) {
         guard cluster.prove(begunAt: begun, at: time) else { return }

@@ -1,23 +1,18 @@
 import Clocks
+import Relay
 
 /// The rule for when a node may take what another node seems to have lost.
 ///
 /// A lease ends by the store's clock, and its node renews it every two seconds. When that clock has jumped, or nobody could
 /// renew a lease because the store was away, leases of nodes that live seem to have ended. Everyone gets the time of a lease
 /// then, counted by this node's own clock, to renew it first.
-package struct TakeOverPatience: Sendable {
+struct TakeOverPatience: Sendable {
     /// One answer of the store, with its clock.
-    package struct Look: Equatable, Sendable {
+    struct Look: Equatable, Sendable {
         /// The time by the store's clock, between the question and the answer.
-        package var storeTime: UnixTime
-        package var askedAt: MonotonicTime
-        package var answeredAt: MonotonicTime
-
-        package init(storeTime: UnixTime, askedAt: MonotonicTime, answeredAt: MonotonicTime) {
-            self.storeTime = storeTime
-            self.askedAt = askedAt
-            self.answeredAt = answeredAt
-        }
+        var storeTime: UnixTime
+        var askedAt: MonotonicTime
+        var answeredAt: MonotonicTime
 
         /// Whether the store's clock has gone otherwise than this node's between two looks.
         fileprivate func isJump(after last: Look) -> Bool {
@@ -39,12 +34,12 @@ package struct TakeOverPatience: Sendable {
     /// Makes the patience of a node that has not looked yet.
     ///
     /// - Parameter lease: How long the store lets nobody else have what a node has.
-    package init(lease: Duration = SharedNode.lease) { self.lease = lease }
+    init(lease: Duration = SharedNode.lease) { self.lease = lease }
 
     /// Notes a look.
     ///
     /// - Returns: Whether a lease that seems to have ended has ended.
-    package mutating func note(_ look: Look) -> Bool {
+    mutating func note(_ look: Look) -> Bool {
         if let last, look.isJump(after: last) || look.answeredAt - last.answeredAt > lease / 2 {
             endsAt = look.answeredAt + lease
         }

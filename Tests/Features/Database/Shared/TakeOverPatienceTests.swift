@@ -1,7 +1,7 @@
 import Clocks
 import Testing
 
-@testable import Relay
+@testable import DatabaseEndpoint
 
 /// What other nodes seem to have lost, by the store's clock.
 @Suite struct TakeOverPatienceTests {
