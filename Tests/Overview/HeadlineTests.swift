@@ -1,3 +1,4 @@
+import Clocks
 import Testing
 
 @testable import Overview
@@ -17,6 +18,35 @@ import Testing
                 == "Notifications for \(report.lanes[0].name) may be late (and one more thing)")
         report.checks[1] = Check(.pushing, level: .warning, state: "x", advice: "y")
         #expect(report.verdict.sentence.hasPrefix("Nobody can be rung"))
+    }
+
+    /// After a restart in place tor has the service all the time: nobody waits for tor.
+    @Test func aStartWithAPublishedAddressIsNotToldAsOneThatWaitsForTor() {
+        var report = Sample.good
+        report.process.startedAt = UnixTime(milliseconds: report.now.milliseconds - 10_000)
+        report.checks = [
+            Check(.selfDial, level: .warning, state: "not called yet", advice: "wait"),
+            Check(.onion, level: .warning, state: "no sign yet", advice: "wait"), .ok(.outbox, "works"),
+        ]
+        func word() -> String? {
+            String(decoding: StatusPage.part(of: report), as: UTF8.self)
+                .firstMatch(of: /data-word="(now_(?:starting|proving|warning|failing))"/).map {
+                    "\($0.output.1)"
+                }
+        }
+        #expect(report.onion.state == .published)
+        #expect(word() == "now_proving")
+        #expect(report.verdict.sentence.hasPrefix("The node has just started: its address is published"))
+        // An address that is known to be lost is none that was proved a moment ago.
+        report.checks[1] = Check(.onion, level: .failing, state: "cut off", advice: "wait")
+        #expect(word() == "now_starting")
+        report.checks[1] = Check(.onion, level: .warning, state: "no sign yet", advice: "wait")
+        report.onion.state = .publishing
+        #expect(word() == "now_starting")
+        #expect(report.verdict.sentence.hasPrefix("The node is getting ready"))
+        report.onion.state = .published
+        report.process.startedAt = UnixTime(milliseconds: report.now.milliseconds - 180_000)
+        #expect(word() == "now_warning")
     }
 
     /// Apple's two hosts are away for one reason.

@@ -240,6 +240,7 @@ export default {
     now_warning: "Sehen Sie bald nach",
     now_failing: "Etwas funktioniert nicht",
     now_starting: "Der Knoten startet: Tor braucht ein, zwei Minuten",
+    now_proving: "Der Knoten ist gerade gestartet. Seine Adresse ist veröffentlicht; ein Anruf wird zeigen, dass sie antwortet",
     now_waiting: "Wartet",
     now_delivered: "In 24 Stunden zugestellt",
     now_refused: "In 24 Stunden abgelehnt",

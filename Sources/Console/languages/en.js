@@ -240,6 +240,7 @@ export default {
     now_warning: "Look at this soon",
     now_failing: "Something does not work",
     now_starting: "The node is starting: Tor takes a minute or two",
+    now_proving: "The node has just started. Its address is published; a call will show that it answers",
     now_waiting: "Waiting",
     now_delivered: "Delivered in 24 hours",
     now_refused: "Refused in 24 hours",

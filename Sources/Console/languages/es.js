@@ -240,6 +240,7 @@ export default {
     now_warning: "Mire esto pronto",
     now_failing: "Algo no funciona",
     now_starting: "El nodo arranca: Tor tarda uno o dos minutos",
+    now_proving: "El nodo acaba de arrancar. Su dirección está publicada; una llamada mostrará que responde",
     now_waiting: "En espera",
     now_delivered: "Entregadas en 24 horas",
     now_refused: "Rechazadas en 24 horas",

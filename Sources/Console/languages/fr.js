@@ -240,6 +240,7 @@ export default {
     now_warning: "À regarder bientôt",
     now_failing: "Quelque chose ne fonctionne pas",
     now_starting: "Le nœud démarre : Tor a besoin d’une ou deux minutes",
+    now_proving: "Le nœud vient de démarrer. Son adresse est publiée ; un appel montrera qu’elle répond",
     now_waiting: "En attente",
     now_delivered: "Remises en 24 heures",
     now_refused: "Refusées en 24 heures",

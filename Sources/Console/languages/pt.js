@@ -240,6 +240,7 @@ export default {
     now_warning: "Olhe isto em breve",
     now_failing: "Algo não funciona",
     now_starting: "O nó está a iniciar: o Tor leva um ou dois minutos",
+    now_proving: "O nó acabou de iniciar. O seu endereço está publicado; uma chamada mostrará que responde",
     now_waiting: "À espera",
     now_delivered: "Entregues em 24 horas",
     now_refused: "Recusadas em 24 horas",

@@ -26,7 +26,7 @@ export async function nowScreen() {
         }
         head.dataset.checks = text;
         clearTimeout(later);
-        if (head.querySelector("[data-word=now_starting]")) {
+        if (head.querySelector("[data-word=now_starting], [data-word=now_proving]")) {
             later = setTimeout(() => { if (head.isConnected) draw(); }, starting);
         }
     };

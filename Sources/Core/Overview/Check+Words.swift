@@ -5,6 +5,9 @@ extension Check {
     /// Says in a headline what the check means for those whom notifications are for.
     fileprivate func headline(in report: Report) -> String {
         let isFailing = level == .failing
+        if report.isProving, Timeline.settlingChecks.contains(kind) {
+            return "The node has just started: its address is published, and not proved by a call yet"
+        }
         return switch kind {
         case .onion, .tor:
             report.uptime < .milliseconds(Timeline.settling) || report.onion.state.isOnItsWay
@@ -61,6 +64,13 @@ extension Report {
                 $0.level == .ok || $0.kind == .onion
                     || $0.level == .warning && Timeline.settlingChecks.contains($0.kind)
             }
+    }
+
+    /// Whether the node has started, with an address that is published and that no call has proved since: after a restart in
+    /// place senders have it all the time.
+    var isProving: Bool {
+        isStarting && onion.state == .published
+            && !checks.contains { $0.kind == .onion && $0.level == .failing }
     }
 
     /// The headline where no check is unwell. That all works is shown by a delivery of the last day, and by nothing else.

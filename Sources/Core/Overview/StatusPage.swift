@@ -88,7 +88,10 @@ package struct StatusPage {
     private var summary: Markup {
         let verdict = report.verdict
         let level = verdict.level.rawValue
-        let name = report.isStarting ? "now_starting" : report.isQuiet ? "now_quiet" : "now_\(level)"
+        let name =
+            report.isProving
+            ? "now_proving"
+            : report.isStarting ? "now_starting" : report.isQuiet ? "now_quiet" : "now_\(level)"
         let heading: Markup =
             isPart
             ? "<p class=\"verdict\" role=\"status\"\(word(name))>\(verdict.sentence)</p>"
