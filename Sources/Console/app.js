@@ -13,6 +13,7 @@ import { phonesScreen } from "./screens/phones.js";
 import { settingsScreen } from "./screens/settings.js";
 import { startScreen } from "./screens/start.js";
 import { waysScreen } from "./screens/ways.js";
+import { learn } from "./said.js";
 import { state } from "./state.js";
 
 const screens = {
@@ -38,6 +39,7 @@ async function show() {
     const turn = ++drawing;
     isDrawn = false;
     missed.clear();
+    await learn();
     const name = Object.hasOwn(screens, route()) ? route() : "";
     let screen;
     let isWhole = true;

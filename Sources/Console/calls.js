@@ -1,9 +1,10 @@
 /* What the page asks of the node. */
 
 import { doubt, hasAnswered } from "./presence.js";
+import { said } from "./said.js";
 import { state } from "./state.js";
 
-/** Codes that have words here; the others are told in the node's own. */
+/** Codes that have words here; the others are told by what the node says. */
 const known = new Set([
     "no_answer", "not_accepted", "too_many_attempts", "passphrase_length", "token_sections", "token_magic", "token_key",
     "token_device", "token_cut", "bad_name", "bad_phone_name", "phone_known", "name_taken", "name_full", "foreign_token", "no_address", "no_mailboxes",
@@ -17,7 +18,7 @@ const known = new Set([
 /** Why the node has not done what it was asked for; its message is for people. */
 export class Refused extends Error {
     constructor(status, code, message, after = 0) {
-        super(known.has(code) ? state.words(`fault_${code}`, { reason: message }) : message || state.words("fault_other", { status }));
+        super(known.has(code) ? state.words(`fault_${code}`, { reason: said(message ?? "") }) : message ? said(message) : state.words("fault_other", { status }));
         this.status = status;
         this.code = code;
         /** The seconds to wait before it may be asked again; 0: not told. */

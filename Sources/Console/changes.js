@@ -3,6 +3,7 @@
 import { call, Refused } from "./calls.js";
 import { button, element } from "./dom.js";
 import { setRestarting } from "./presence.js";
+import { marked } from "./said.js";
 import { state } from "./state.js";
 
 const signs = { added: "+", removed: "−", same: " " };
@@ -73,7 +74,7 @@ export function lastRestart() {
     const fault = restarted ? faultOfStart(restarted) : undefined;
     if (fault) {
         return element("div", { class: "fault", role: "alert", id: "restarted" }, element("p", {}, words("restart_back")),
-            element("p", { lang: "en" }, fault));
+            element("p", { lang: marked(fault).lang }, marked(fault).text));
     }
     if (!restarted?.restart) return null;
     const { unserved, waited } = restarted.restart;

@@ -2,6 +2,7 @@
    field. */
 
 import { element } from "./dom.js";
+import { marked } from "./said.js";
 import { state } from "./state.js";
 
 /** Units of a length of time, with their seconds. */
@@ -89,7 +90,7 @@ export function fieldOf(one) {
 function faultOf(one, text, problem) {
     const { words } = state;
     if (forms.has(one.key)) return words(`form_${wordOf(one.key)}`);
-    if (one.least === null) return element("span", { lang: "en" }, problem);
+    if (one.least === null) return element("span", { lang: marked(problem).lang }, marked(problem).text);
     if (text === "" || Number.isNaN(Number(text))) return words("fault_number");
     return words("fault_range", { least: spokenOf(one, one.least), most: spokenOf(one, one.most) });
 }

@@ -3,6 +3,7 @@
 import { call, Refused } from "./calls.js";
 import { differenceOf, faultOfStart, restartNow } from "./changes.js";
 import { button, element, icon } from "./dom.js";
+import { said } from "./said.js";
 import { state } from "./state.js";
 
 export const switchOf = (label, isOn, onclick) =>
@@ -37,8 +38,8 @@ export async function propose(place, { name, ask, sentences, action, show }) {
     if (plan.fault_count > 0) {
         place.replaceChildren(element("div", { class: "faults", role: "alert" },
             element("p", { class: "fault" }, words("way_not_possible")),
-            element("ul", { lang: "en" }, plan.faults.slice(0, 5).map(({ key, problem }) =>
-                element("li", {}, key ? element("strong", {}, `${key}: `) : null, problem)))));
+            element("ul", {}, plan.faults.slice(0, 5).map(({ key, problem }) =>
+                element("li", {}, key ? element("strong", {}, `${key}: `) : null, said(problem))))));
         return;
     }
     const fault = element("p", { class: "fault", role: "alert" });
@@ -75,7 +76,7 @@ async function carryOut(plan, settings, name, show) {
     if (plan.needs_restart.length > 0) {
         try {
             const back = await restartNow();
-            reason = back ? faultOfStart(back) : state.words("restart_lost");
+            reason = back ? said(faultOfStart(back) ?? "") : state.words("restart_lost");
             if (back) state.restarted = reason ? null : back;
             if (!back) throw new Refused(0, "other", reason);
         } catch (error) {

@@ -171,7 +171,7 @@ import Testing
         #expect(text.contains("a check failed in"))
         // Times and values of each bar, and ticks.
         #expect(
-            text.firstMatch(of: /<i title="\d\d:\d\d to \d\d:\d\d: \d+ delivered, \d+ refused, \d+ expired">/)
+            text.firstMatch(of: /<i title="\d\d:\d\d–\d\d:\d\d: \d+ delivered, \d+ refused, \d+ expired">/)
                 != nil)
         #expect(text.firstMatch(of: /<div class="axis"><span>\d\d:\d\d<\/span>/) != nil)
     }

@@ -22,6 +22,7 @@ import console_calls_checks
 import console_checks
 import console_hostile_checks
 import console_keep_checks
+import console_language_checks
 import console_mistakes_checks
 import console_pictures
 import console_text_checks
@@ -104,7 +105,7 @@ def with_the_console():
     form of all has Firefox in the walk, and this part by its name has both."""
     modules = [
         console_checks, console_text_checks, console_keep_checks, console_mistakes_checks, console_ways_checks,
-        console_hostile_checks,
+        console_hostile_checks, console_language_checks,
     ]  # fmt: skip
     listed = [check for module in modules for check in module.checks]
     once = [check for module in modules for check in getattr(module, "in_chromium", [])] + console_calls_checks.checks

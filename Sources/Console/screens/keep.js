@@ -3,6 +3,7 @@
 import { call, callForFile, differ, Refused, told } from "../calls.js";
 import { ask, button, element, fact, field, form, say } from "../dom.js";
 import { differenceOf, lastRestart, restart } from "../changes.js";
+import { marked, said } from "../said.js";
 import { state } from "../state.js";
 
 export async function keepScreen({ show }) {
@@ -14,9 +15,8 @@ export async function keepScreen({ show }) {
     };
 }
 
-/** The reason is in the node's own words. */
 const cameToNothing = ({ at, reason }) => element("section", { class: "card faults", id: "undone" },
-    element("p", {}, state.words("move_undone", { time: timeOf(at) })), element("p", { class: "fault", lang: "en" }, reason));
+    element("p", {}, state.words("move_undone", { time: timeOf(at) })), element("p", { class: "fault", lang: marked(reason).lang }, marked(reason).text));
 
 function copying(made, show) {
     const { words } = state;
@@ -81,7 +81,7 @@ function trying() {
         ]));
 }
 
-const faultText = ({ key, problem }) => (key === "" ? problem : `${key}: ${problem}`);
+const faultText = ({ key, problem }) => (key === "" ? said(problem) : `${key}: ${said(problem)}`);
 
 /** What a copy holds, in figures. */
 const held = (plan) => element("dl", { class: "plan" },
@@ -135,7 +135,7 @@ function planned(plan, wanted, result, show) {
         plan.settings === "taken"
             ? element("label", { class: "check" }, settings, words("move_settings"))
             : element("p", { class: "soft" }, words(`move_settings_${plan.settings}`)),
-        plan.reason ? element("p", { class: "soft", lang: "en" }, plan.reason) : null,
+        plan.reason ? element("p", { class: "soft", lang: marked(plan.reason).lang }, marked(plan.reason).text) : null,
         plan.difference.length === 0 ? null : differenceOf(plan.difference),
         fault,
         button(words("move_action"), async () => {

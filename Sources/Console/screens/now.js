@@ -1,4 +1,4 @@
-/* How the node is. The node draws it, as for its own page, in its own words, which are English. */
+/* How the node is. The node draws it, as for its own page; its sentences are told in the language of who reads. */
 
 import { call, callForFile } from "../calls.js";
 import { copy, element, group, row } from "../dom.js";
@@ -56,4 +56,4 @@ function headOf(node, summary, redraw) {
     ].filter(Boolean);
 }
 
-const drawn = (...parts) => element("div", { class: "drawing", lang: "en" }, parts);
+const drawn = (...parts) => element("div", { class: "drawing" }, parts);

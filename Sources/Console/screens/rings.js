@@ -3,6 +3,7 @@
 import { call, told } from "../calls.js";
 import { button, element, icon } from "../dom.js";
 import { lengthOf } from "../fields.js";
+import { marked, said } from "../said.js";
 import { state } from "../state.js";
 
 /** Endpoints that have words; any other, and none, goes unnamed. */
@@ -31,11 +32,11 @@ const spanOf = (milliseconds) => new Intl.NumberFormat(state.language,
 const sentenceOf = ({ outcome, reason, milliseconds }) =>
     state.words(`ring_${outcome}`, { reason: reason ?? "", span: spanOf(milliseconds) });
 
-/** What helps against a reason: in the reader's language where it is the node's own, else in the node's words. */
-export const helpAgainst = (reason, help) => (reasons.has(reason) ? state.words(`refusal_${reason}`) : help ?? "");
+/** What helps against a reason, which is the node's own or a push service's. */
+export const helpAgainst = (reason, help) => (reasons.has(reason) ? state.words(`refusal_${reason}`) : said(help ?? ""));
 
 const helpLine = (reason, help) => (help
-    ? element("small", { lang: reasons.has(reason) ? null : "en" }, helpAgainst(reason, help)) : null);
+    ? element("small", { lang: reasons.has(reason) ? null : marked(help).lang }, helpAgainst(reason, help)) : null);
 
 /** When a phone rang last, for its row; the ring is undefined where nothing is known of one. */
 export const lastRung = (ring) => (ring ? state.words("ring_last", { time: timeOf(ring.at), sentence: sentenceOf(ring) }) : "");

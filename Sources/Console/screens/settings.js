@@ -4,6 +4,7 @@ import { call, Refused, told } from "../calls.js";
 import { differenceOf, lastRestart, restart } from "../changes.js";
 import { button, element, field, form, icon } from "../dom.js";
 import { fieldOf } from "../fields.js";
+import { said } from "../said.js";
 import { state } from "../state.js";
 
 /** With a sentence of their own; more are told by their number. */
@@ -73,9 +74,9 @@ function changed(checked, settings, result, show) {
         const rest = checked.fault_count - Math.min(checked.faults.length, mostFaults);
         return [element("section", { class: "card faults", id: "faults" },
             element("h2", {}, words("settings_faults", { count: checked.fault_count })),
-            element("ul", { lang: "en" }, checked.faults.slice(0, mostFaults).map(({ key, line, problem }) => element("li", {},
+            element("ul", {}, checked.faults.slice(0, mostFaults).map(({ key, line, problem }) => element("li", {},
                 line === null ? null : button(words("settings_line", { line }), () => goTo(line), { class: "small" }),
-                key ? element("strong", {}, `${key}: `) : null, problem))),
+                key ? element("strong", {}, `${key}: `) : null, said(problem)))),
             rest > 0 ? element("p", {}, words("settings_more", { count: rest })) : null)];
     }
     if (checked.difference.length === 0) return [element("p", { class: "state" }, words("settings_same"))];

@@ -2,6 +2,7 @@
 
 import { call } from "../calls.js";
 import { button, copy, element, icon } from "../dom.js";
+import { paragraphs } from "../said.js";
 import { state } from "../state.js";
 
 /** Data directories of the programs by the system that they run on. */
@@ -50,7 +51,8 @@ export async function startScreen({ show }) {
                 button(words("copy"), () => copy(client.lines.join("\n")), { class: "primary", icon: "copy" }),
                 element("p", { class: "soft" }, words("start_restart", { name: client.name })),
                 element("details", {}, element("summary", {}, words("start_more"), icon("forward")),
-                    element("pre", { class: "advice", lang: "en" }, client.advice))),
+                    element("div", { class: "advice" }, paragraphs(client.advice).map(({ isCode, text }) =>
+                        element(isCode ? "pre" : "p", isCode ? { tabindex: 0 } : {}, text))))),
             element("section", { class: "card" }, element("h2", {}, words("start_seen")), seen),
         ],
     };

@@ -2,6 +2,7 @@
 
 import { call, told } from "../calls.js";
 import { ask, button, element, icon, say } from "../dom.js";
+import { marked, said } from "../said.js";
 import { state } from "../state.js";
 
 /** Lanes on which something waits. */
@@ -13,7 +14,7 @@ export function waitingOf(node, redraw) {
         lanes.map((lane) => element("div", { class: "phone" },
             element("div", { class: "texts" }, element("strong", {}, lane.host ? `${lane.app} (${lane.host})` : lane.app),
                 element("span", { class: "soft" }, words("wait_count", { count: lane.waiting }),
-                    lane.blocked ? element("span", { lang: "en" }, ` ${lane.blocked}`) : null)),
+                    lane.blocked ? element("span", { lang: marked(lane.blocked).lang }, ` ${marked(lane.blocked).text}`) : null)),
             element("div", { class: "buttons" },
                 button(words("wait_retry"), () => change("retry", lane, redraw), { class: "small" }),
                 button(words("wait_drop"), async () => {
@@ -44,7 +45,7 @@ export function reaching() {
         outcome.textContent = words("reach_trying");
         const fault = await told(async () => {
             const { outcome: what, reason, milliseconds } = await call("POST", "reach");
-            outcome.textContent = `${words(`reach_${what}`, { seconds: (milliseconds / 1000).toFixed(1) })} ${reason ?? ""}`.trim();
+            outcome.textContent = `${words(`reach_${what}`, { seconds: (milliseconds / 1000).toFixed(1) })} ${said(reason ?? "")}`.trim();
         });
         if (fault) outcome.textContent = fault;
         act.disabled = false;

@@ -3,6 +3,7 @@
 import { call } from "../calls.js";
 import { lastRestart } from "../changes.js";
 import { button, element, field, form } from "../dom.js";
+import { marked, said } from "../said.js";
 import { state } from "../state.js";
 import { outcomeOf, propose, switchOf } from "../switches.js";
 import { onlyMine } from "./own.js";
@@ -41,7 +42,7 @@ function cardOf(way, show) {
         ask: () => (credential ? call("POST", "ways/key", { way: way.way, ...credential })
             : call("POST", "ways/check", { way: way.way, on: isOn, ...(address ? { address } : {}) })),
         sentences: ({ reach, places, service, reason }) => (isOn
-            ? [words(`way_${way.way}_on`), service ? words(`${way.way in credentials ? "credential" : "service"}_${service}`, { reason }) : null,
+            ? [words(`way_${way.way}_on`), service ? words(`${way.way in credentials ? "credential" : "service"}_${service}`, { reason: said(reason ?? "") }) : null,
                 words(`reach_${reach}`, { places: places.join(", ") })].filter(Boolean)
             : [words(`way_${way.way}_off`)]),
     });
@@ -65,11 +66,11 @@ function cardOf(way, show) {
     return { draw, place: element("section", { class: "card way", id: `way-${way.way}` }, head, line, outcomeOf(way.way), plan) };
 }
 
-/** How the way is, in a line. The node's own words are English. */
+/** How the way is, in a line. */
 function lineOf({ state: now, reason, places, address }) {
     const where = [...places, address].filter(Boolean).join(", ");
     return [element("span", {}, state.words(`way_is_${now}`), now === "on" && where ? ` (${where})` : null,
-        reason ? element("span", { lang: "en" }, ` ${reason}`) : null)];
+        reason ? element("span", { lang: marked(reason).lang }, ` ${marked(reason).text}`) : null)];
 }
 
 function askForAddress(place, { way, address }, turn) {

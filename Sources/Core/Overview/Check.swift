@@ -215,7 +215,7 @@ extension Report {
         guard available < Report.diskWarning else { return .proven(.disk, state, age) }
         return Check(
             .disk, level: available < Report.diskFailing ? .failing : .warning,
-            state: "\(available < Report.diskFull ? "full" : "nearly full"): \(state)",
+            state: available < Report.diskFull ? "full: \(state)" : "nearly full: \(state)",
             advice: "make room on that file system, or move state_directory to a larger one")
     }
 

@@ -64,9 +64,11 @@ extension Report {
                     + "its shards when 8 s are over")
         }
         if let node = shared.nodes.first(where: { abs($0.clockAhead) >= Report.clockWarning }) {
-            let direction = node.clockAhead > .zero ? "ahead of" : "behind"
+            let error = Words.time(abs(node.clockAhead))
             return warning(
-                "the clock of node \(node.title) is \(Words.time(abs(node.clockAhead))) \(direction) the database's",
+                node.clockAhead > .zero
+                    ? "the clock of node \(node.title) is \(error) ahead of the database's"
+                    : "the clock of node \(node.title) is \(error) behind the database's",
                 "set the clocks of all machines by NTP: nodes read the times that others have written")
         }
         return .proven(

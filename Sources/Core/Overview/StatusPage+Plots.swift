@@ -108,10 +108,10 @@ extension StatusPage {
             """
     }
 
-    /// Returns the times of a bar, as in `10:15 to 10:30`; the last one ends now.
+    /// Returns the times of a bar, as in `10:15–10:30`; the last one ends now.
     private func times(_ index: Int, of count: Int, minutes: Int) -> String {
         let end = report.now.milliseconds - Int64((count - 1 - index) * minutes) * 60_000
-        return "\(Words.clock(end - Int64(minutes) * 60_000)) to \(Words.clock(end))"
+        return "\(Words.clock(end - Int64(minutes) * 60_000))–\(Words.clock(end))"
     }
 
     /// Returns the height of a bar: percent in steps of two, at least 2. So what

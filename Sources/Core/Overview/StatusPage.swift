@@ -270,7 +270,8 @@ package struct StatusPage {
         ]
         if let age = lane.oldestAge { facts.append(fact("oldest \(Words.time(age))")) }
         if let gateway = lane.gateway {
-            facts.append(fact("\(gateway.connections) connection\(gateway.connections == 1 ? "" : "s")"))
+            let count = gateway.connections
+            facts.append(fact(count == 1 ? "1 connection" : "\(count) connections"))
             facts.append(fact("\(gateway.inFlight) being sent"))
         }
         if let last = lane.figures.lastDelivery {

@@ -119,7 +119,9 @@ extension SettingsSection {
         self.value(
             name, &value, .whole(range, unit: unit), usual: "\(value)",
             expecting:
-                "\(unit == "seconds" ? "whole seconds" : "a whole number") from \(range.lowerBound) to \(range.upperBound)"
+                unit == "seconds"
+                ? "whole seconds from \(range.lowerBound) to \(range.upperBound)"
+                : "a whole number from \(range.lowerBound) to \(range.upperBound)"
         ) { Int($0).flatMap { range.contains($0) ? $0 : nil } }
     }
 

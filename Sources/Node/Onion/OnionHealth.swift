@@ -139,7 +139,9 @@ package struct OnionHealth {
     }
 
     private var tor: ManagementDoor.Check {
-        var words = figures.isConnected ? "tor \(figures.version ?? "is connected")" : "not connected"
+        var words =
+            figures.isConnected
+            ? figures.version.map { "tor \($0)" } ?? "tor is connected" : "not connected"
         if figures.isConnected {
             // What was known of one that is gone says nothing.
             if let bootstrap = figures.bootstrap { words += ", bootstrap \(bootstrap.progress) %" }
@@ -149,7 +151,10 @@ package struct OnionHealth {
         let skew = figures.clockSkew?.seconds(at: clockOffset) ?? 0
         let isClockWell = skew.magnitude <= Self.clockTolerance
         if !isClockWell {
-            words += ", this machine's clock is \(skew.magnitude) s \(skew > 0 ? "ahead" : "behind")"
+            words +=
+                skew > 0
+                ? ", this machine's clock is \(skew.magnitude) s ahead"
+                : ", this machine's clock is \(skew.magnitude) s behind"
         }
         let advice =
             "see whether tor runs: journalctl -u onionbell, or -u onionbell-tor or tor@default where that runs it"

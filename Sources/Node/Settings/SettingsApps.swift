@@ -32,8 +32,8 @@ extension Settings {
             if prefixed.contains(where: { $0 == (service, server) }) {
                 sections[index].fault(
                     server == nil ? "gateway" : "url",
-                    "one app of gateway \(service) is enough"
-                        + (server.map { " for \($0)" } ?? ": it serves all addresses of its form"))
+                    server.map { "one app of gateway \(service) is enough for \($0)" }
+                        ?? "one app of gateway \(service) is enough: it serves all addresses of its form")
             }
             prefixed.append((service, server))
         }

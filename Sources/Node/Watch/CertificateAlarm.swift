@@ -64,10 +64,10 @@ package struct CertificateAlarm: Equatable {
     /// Returns in words how long the certificate lasts.
     package static func state(end: Int64, now: Int64) -> String {
         guard end > now else {
-            return "the certificate has expired"
-                + (UTCTime.text(end * 1000).map { " on \($0.prefix(10))" } ?? "")
+            return UTCTime.text(end * 1000).map { "the certificate has expired on \($0.prefix(10))" }
+                ?? "the certificate has expired"
         }
         let days = (end - now) / day
-        return "the certificate expires in \(days == 1 ? "one day" : "\(days) days")"
+        return days == 1 ? "the certificate expires in one day" : "the certificate expires in \(days) days"
     }
 }
