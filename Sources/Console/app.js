@@ -1,7 +1,7 @@
 /* The console: takes the link's secret, asks the node, and draws the screen that fits. */
 
 import { call, Refused } from "./calls.js";
-import { element, icon } from "./dom.js";
+import { button, element, icon } from "./dom.js";
 import { listen, stopListening } from "./events.js";
 import { watch, whenBack } from "./presence.js";
 import { accessScreen } from "./screens/access.js";
@@ -95,18 +95,30 @@ function drawTabs(name) {
 
 let asking = 0;
 
-/** Says on every screen that a restart is due, until when fields show what does not hold yet, and that the node is private. */
+/**
+ * Says on every screen that a restart is due, until when fields show what does not hold yet, that the settings are not those that this page
+ * has read or written last, and that the node is private.
+ */
 async function drawLines() {
     const turn = ++asking;
     const isSettings = route() === "settings";
-    let node = null;
+    let [node, version] = [null, null];
     try {
-        if (state.hasEntered) node = await call("GET", "state");
+        if (state.hasEntered) [node, { version }] = await Promise.all([call("GET", "state"), call("GET", "settings/version")]);
     } catch (error) {
         if (!(error instanceof Refused)) throw error;
         return;
     }
     if (turn !== asking) return;
+    if (!state.isWriting) {
+        state.settingsVersion ??= version;
+        const isAnother = version !== null && version !== state.settingsVersion;
+        const changed = document.getElementById("changed");
+        changed.hidden = !isAnother;
+        changed.replaceChildren(...!isAnother ? [] : [state.words("fault_changed_meanwhile"), " ", isSettings
+            ? button(state.words("settings_again"), show, { class: "small" })
+            : element("a", { href: "#/settings" }, state.words("restart_due_where"))]);
+    }
     const keys = node?.restart_due ?? [];
     const isPrivate = document.getElementById("private");
     isPrivate.hidden = (node?.onion.invited ?? null) === null;

@@ -27,7 +27,19 @@ export class Refused extends Error {
 }
 
 /** Gives the answer's value, or null where it has none. Throws what was refused, also where an answer came in part only. */
-export const call = (method, path, body) => asked(method, path, body, valueOf);
+export const call = (method, path, body) => (path === "settings" ? askedOfSettings(method, body) : asked(method, path, body, valueOf));
+
+/** The page knows the settings that it has read or written: another version is somebody else's. */
+async function askedOfSettings(method, body) {
+    state.isWriting = method === "PUT";
+    try {
+        const value = await asked(method, "settings", body, valueOf);
+        state.settingsVersion = value.version;
+        return value;
+    } finally {
+        state.isWriting = false;
+    }
+}
 
 /** Gives a file. */
 export const callForFile = (method, path, body) => asked(method, path, body, (answer) => answer.blob());

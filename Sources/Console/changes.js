@@ -30,6 +30,8 @@ export async function restartNow() {
     document.getElementById("restarted")?.remove();
     // Before the node is asked: it may be back before its answer is read.
     const asked = Date.now();
+    // What the node has then is what this page has asked for: a move may bring settings.
+    state.settingsVersion = null;
     try {
         await call("POST", "restart").catch((error) => {
             // It may have gone before its answer came.

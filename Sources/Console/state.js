@@ -30,6 +30,10 @@ export const state = {
     hasEntered: null,
     /** Whether the node was asked to restart: its silence is awaited. */
     isRestarting: false,
+    /** The version of the settings that this page has read or written last; null: none, so that it takes what there is. */
+    settingsVersion: null,
+    /** Whether this page just writes the settings. */
+    isWriting: false,
     /** The node's state right after the restart that this page asked for; null: nothing is to be said of it. */
     restarted: null,
     /** The node's state; null: not known. */

@@ -17,14 +17,12 @@ export async function settingsScreen({ show }) {
     const fields = settings.fields.map(fieldOf);
     /** What the file says now, also after a change that this page has made. */
     const present = (key) => settings.fields.find((one) => one.key === key);
-    const others = element("p", { class: "card banner", role: "status", hidden: true });
     const text = element("textarea", {
         id: "text", rows: 18, spellcheck: "false", autocapitalize: "off", autocomplete: "off", wrap: "off",
     });
     text.value = settings.text;
     settings.onchange = () => {
         text.value = settings.text;
-        others.hidden = true;
         for (const { key, show } of fields) show(present(key).value);
     };
     const look = (wanted) => told(async () => {
@@ -41,13 +39,8 @@ export async function settingsScreen({ show }) {
     if (due) restart(due, show);
     return {
         title: words("settings_title"),
-        live: async (kind) => {
-            if (kind !== "state" || (await call("GET", "settings")).version === settings.version) return;
-            others.replaceChildren(words("fault_changed_meanwhile"), " ", button(words("settings_again"), show, { class: "small" }));
-            others.hidden = false;
-        },
         nodes: [
-            lastRestart(), others,
+            lastRestart(),
             element("p", { class: "soft" }, words("settings_file"), " ", element("code", {}, settings.file)),
             settings.writable ? null : element("p", { class: "card banner" }, words("settings_closed")),
             due,

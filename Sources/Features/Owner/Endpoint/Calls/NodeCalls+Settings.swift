@@ -39,6 +39,12 @@ extension NodeCalls {
             by: .node { calls, _ async throws(CallRefusal) in try await calls.settings() }),
         Call(
             CallText(
+                "GET settings/version", "getSettingsVersion", "The version of the settings' text.",
+                answer: .json("As the file is now. Another one: somebody has changed it.", ["version": .text])
+            ),
+            by: .node { calls, _ async throws(CallRefusal) in try await calls.settingsVersion() }),
+        Call(
+            CallText(
                 "POST settings/check", "checkSettings", "What a change would do.",
                 asks: [
                     "text?": .text(SettingsText.sizeLimit),
@@ -79,6 +85,14 @@ extension NodeCalls {
     /// The most faults in an answer; those beyond that are counted.
     private static let mostFaults = 100
     private nonisolated static let mostKeys = 50
+
+    private func settingsVersion() async throws(CallRefusal) -> HTTPResponse {
+        let file = node.host.settingsFile
+        let version = try await keep { () throws(CallRefusal) in
+            NodeCalls.version(of: try NodeCalls.text(of: file))
+        }
+        return HTTPResponse(status: 200, json: ["version": .string(version)])
+    }
 
     private func settings() async throws(CallRefusal) -> HTTPResponse {
         let file = node.host.settingsFile

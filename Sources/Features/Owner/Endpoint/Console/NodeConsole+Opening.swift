@@ -20,7 +20,12 @@ extension NodeConsole {
                 onionKey: OnionKeyFile(path: state.consoleOnionKey),
                 onionClients: Invitations(path: state.consoleClients), torDirectory: state.torDirectory),
             node.settings)
+        let settingsFile = node.host.settingsFile
+        let look: @EventLoop () -> Void = { [weak self] in Task { await self?.look(at: settingsFile) } }
+        events.onBeat = look
         events.onWatched = { [unowned events, unowned dispatcher] isWatched in
+            // What is changed from now on is noticed.
+            if isWatched { look() }
             guard isWatched else {
                 dispatcher.onActivity = nil
                 return

@@ -27,6 +27,8 @@ final class NodeConsole {
     var linkOrigins: [String] = []
     /// The onion listener; `nil`: there is none.
     var onion: ConsoleOnion?
+    /// The settings' file as it was at the last look; `nil`: no page has listened since.
+    private var mark: SettingsMark??
     private let timer = Timer()
     private var isStopped = false
 
@@ -77,6 +79,14 @@ final class NodeConsole {
         if hasLogin { linkOrigins += settings.console.origins }
         if login.hasOwner || linkOrigins.isEmpty { return removeLinkFile() }
         Task { _ = await makeLinks() }
+    }
+
+    /// Tells pages that are open when the settings' file is another one, whoever has written it.
+    func look(at settingsFile: String) async {
+        let found = await SettingsMark.of(settingsFile)
+        let before = mark
+        mark = .some(found)
+        if let before, before != found { events.changed(.state) }
     }
 
     // MARK: Links

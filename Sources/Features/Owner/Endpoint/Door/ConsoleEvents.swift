@@ -15,6 +15,8 @@ package final class ConsoleEvents {
 
     /// Called when the first page begins to listen, and when the last one has gone.
     package var onWatched: (@EventLoop (_ isWatched: Bool) -> Void)?
+    /// Called with each sign of life, while a page listens.
+    package var onBeat: (@EventLoop () -> Void)?
 
     /// The oldest first.
     private var streams: [ConsoleStream] = []
@@ -52,7 +54,9 @@ package final class ConsoleEvents {
 
     private func beat() {
         for stream in streams { stream.beat() }
-        if !streams.isEmpty { pulse.start(after: Self.heartbeat) }
+        guard !streams.isEmpty else { return }
+        onBeat?()
+        pulse.start(after: Self.heartbeat)
     }
 
     /// Opens a stream of events.
