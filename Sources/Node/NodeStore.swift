@@ -55,7 +55,8 @@ package struct NodeStore {
         dispatcher.goOn(
             withOrigins: await RememberedOrigins.read(remembered, apps: settings.apps.map(\.name)))
         let ringsFile = await RingsFile.open(
-            at: state.rings, for: settings.keptRings, of: dispatcher, isOfThisStore: !wasMadeAnew, log: log)
+            at: state.rings, sealedUnder: key, for: settings.keptRings, of: dispatcher,
+            isOfThisStore: !wasMadeAnew, log: log)
         // An answer that comes too late to be written down makes an Android phone ring twice: all the time that is left.
         try await parts.add(.store) {
             let longest =

@@ -1,13 +1,15 @@
 import Clocks
+import Crypto
 import Dispatching
 import Logging
 import Reactor
 
 /// The list of rings on disk, where the owner wants it there: the file `rings` of the state directory, without tokens and
-/// texts. What is older than the owner keeps goes.
+/// texts, sealed under the key of this directory. What is older than the owner keeps goes.
 @EventLoop
 final class RingsFile {
     private let path: String
+    private let key: Secret
     private let age: Duration
     private let dispatcher: Dispatcher
     private let log: Logger
@@ -23,16 +25,17 @@ final class RingsFile {
     /// - Parameter isOfThisStore: Whether the store that the list speaks of is still there.
     /// - Returns: `nil`: nothing is to be kept, and what lay there is removed.
     static func open(
-        at path: String, for age: Duration, of dispatcher: Dispatcher, isOfThisStore: Bool, log: Logger
+        at path: String, sealedUnder key: Secret, for age: Duration, of dispatcher: Dispatcher,
+        isOfThisStore: Bool, log: Logger
     ) async -> RingsFile? {
         if age == .zero || !isOfThisStore { await remove(path) }
         guard age > .zero else { return nil }
-        dispatcher.goOn(with: await read(path) ?? Rings(room: Rings.mostOnDisk))
-        return RingsFile(path, age, dispatcher, log)
+        dispatcher.goOn(with: await read(path, key) ?? Rings(room: Rings.mostOnDisk))
+        return RingsFile(path, key, age, dispatcher, log)
     }
 
-    private init(_ path: String, _ age: Duration, _ dispatcher: Dispatcher, _ log: Logger) {
-        (self.path, self.age, self.dispatcher, self.log) = (path, age, dispatcher, log)
+    private init(_ path: String, _ key: Secret, _ age: Duration, _ dispatcher: Dispatcher, _ log: Logger) {
+        (self.path, self.key, self.age, self.dispatcher, self.log) = (path, key, age, dispatcher, log)
         timer.action = { [unowned self] in
             Task { [weak self] in
                 await self?.write()
@@ -63,7 +66,7 @@ final class RingsFile {
         forget()
         let rings = dispatcher.rings
         guard rings.changes != changesSaved else { return true }
-        guard let reason = await RingsFile.write(rings, to: path) else {
+        guard let reason = await RingsFile.write(rings, to: path, key) else {
             changesSaved = rings.changes
             return true
         }
@@ -71,16 +74,29 @@ final class RingsFile {
         return false
     }
 
-    /// Reads the list; `nil`: the file can't be read, which is as good as none.
+    /// Returns the cipher. What is sealed under another key, or was changed, is as good as none.
     @FileThread
-    private static func read(_ path: String) -> Rings? {
-        guard let lines = try? PrivateFile.read(path, limit: Rings.longest) else { return nil }
+    private static func seal(_ key: Secret) -> AES256SIV { AES256SIV(derivedFrom: key, for: "kept rings") }
+    private nonisolated static let context = "rings"
+
+    /// Reads the list; `nil`: the file can't be read or opened, which is as good as none.
+    @FileThread
+    private static func read(_ path: String, _ key: Secret) -> Rings? {
+        guard let sealed = try? PrivateFile.read(path, limit: Rings.longest + AES256SIV.overhead),
+            let lines = try? seal(key).open(sealed, as: context)
+        else { return nil }
         return Rings(lines: lines, room: Rings.mostOnDisk)
     }
 
+    /// Returns why the list could not be written; `nil`: it is on disk.
     @FileThread
-    private static func write(_ rings: Rings, to path: String) -> SystemError? {
-        PrivateFile.replace(path, with: rings.lines())
+    private static func write(_ rings: Rings, to path: String, _ key: Secret) -> String? {
+        do throws(CryptoError) {
+            return PrivateFile.replace(path, with: try seal(key).seal(rings.lines(), as: context))?
+                .description
+        } catch {
+            return "\(error)"
+        }
     }
 
     @FileThread
