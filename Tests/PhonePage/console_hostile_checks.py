@@ -7,7 +7,8 @@ import socket
 
 from checks import equal, free_port, until
 from console_checks import banner, fragments
-from console_ways_checks import is_on, restore, tap_switch, turn, ways_page
+from console_ways_checks import is_on, tap_switch, turn, ways_page
+from console_world import restore
 from screens_checks import violations
 
 rules = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]

@@ -1,7 +1,9 @@
 """Mistakes that people make with the console, and what it says of them."""
 
+import base64
 import hmac
 import json
+import socket
 import subprocess
 import time
 
@@ -10,6 +12,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESSIV
 from checks import equal, until
 from console_calls_checks import asked, session
 from console_checks import token
+from console_world import restore
 from screens_checks import violations
 
 google = "android|Pixel 8|Dk9erQ51RUOo8bV1IvaGpE99prQKLUdS|aku-XrLQrwJs0gwFfkWL2D:APA91b" + "Z" * 134
@@ -201,6 +204,59 @@ def a_fault_of_a_field_stands_at_the_field(world):
         until(lambda: at() == "", "it to go")
 
 
+def a_place_of_another_program_is_got_out_of_at_the_settings(world):
+    """The new place is tried when the node is to restart: it goes on, says why, and the correction needs no terminal."""
+    before = world.config.read_text()
+    with socket.socket() as other, world.page(world.link()) as page:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        page.go("#/settings")
+
+        def change(value):
+            page.run(
+                """const field = document.getElementById("management.listen");
+                field.value = given[0];
+                field.closest("details")?.setAttribute("open", "");
+                field.form.requestSubmit();""",
+                value,
+            )  # fmt: skip
+
+        was = page.run("return document.getElementById('management.listen').value")
+        change(f"127.0.0.1:{port}")
+        until(lambda: str(port) in page.run("return document.querySelector('#difference')?.textContent ?? ''"), "the difference")
+        page.tap("Take it over")
+        page.says("The settings are written.", "A restart is due")
+        page.tap("Restart now")
+        page.says("The node goes on as it is:", "Address already in use", "management.listen")
+        page.go("#/now")
+        page.says("Running for", "A restart is due")
+        page.go("#/settings")
+        change(was)
+        until(lambda: str(port) in page.run("return document.querySelector('#difference')?.textContent ?? ''"), "the difference")
+        page.tap("Take it over")
+        until(lambda: "A restart is due" not in page.text(), "the line to go")
+    restore(world, before)
+
+
+def a_file_that_is_no_copy_is_called_so(world):
+    with world.page(world.link()) as page:
+        page.go("#/keep")
+        for name, content in [("film.mp4", b"\x00\x00\x00\x20ftyp" + bytes(5000)), ("empty.backup", b""), ("notes.txt", b"the passphrase")]:
+            for field, form in [("try-file", "#try"), ("file", "#move")]:
+                page.run(
+                    """const held = new DataTransfer();
+                    held.items.add(new File([Uint8Array.from(atob(given[1]), (one) => one.charCodeAt(0))], given[2]));
+                    document.getElementById(given[0]).files = held.files;""",
+                    field, base64.b64encode(content).decode(), name,
+                )  # fmt: skip
+                page.type(f"{form} [type=password]", "correct horse battery")
+                page.run("document.querySelector(`${given[0]} form`).requestSubmit()", form)
+                fault = lambda: page.run("return document.querySelector(`${given[0]} form .fault`).textContent", form)
+                until(lambda: fault() == "This file is no copy of a node.", lambda: f"{name}: {fault()!r}")
+                page.run("document.querySelector(`${given[0]} form .fault`).textContent = ''", form)
+
+
 def a_length_of_time_has_a_unit_that_is_chosen(world):
     with world.page(world.link()) as page:
         page.go("#/settings")
@@ -293,7 +349,8 @@ def a_language_is_chosen_and_kept(world):
 checks = [
     a_token_of_a_mail_is_joined_and_a_cut_one_is_not_added, a_phone_has_a_name_of_any_script, a_mailbox_is_rung,
     ten_thousand_rings_are_kept_and_shown_page_by_page, browsers_are_listed_and_ended, a_new_passphrase_is_typed_twice,
-    what_shuts_the_page_is_said_before, a_fault_of_a_field_stands_at_the_field,
+    what_shuts_the_page_is_said_before, a_fault_of_a_field_stands_at_the_field, a_place_of_another_program_is_got_out_of_at_the_settings,
+    a_file_that_is_no_copy_is_called_so,
     a_length_of_time_has_a_unit_that_is_chosen, who_has_only_a_mailbox_is_past_the_first_step, the_nodes_drawing_speaks_the_readers_language,
     a_move_that_came_to_nothing_is_said, a_language_is_chosen_and_kept,
 ]

@@ -9,6 +9,7 @@ import urllib.request
 from checks import equal, free_port, until
 from console_calls_checks import asked, session
 from console_mistakes_checks import empty_book
+from console_world import restore
 from screens_checks import violations
 
 rules = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
@@ -35,13 +36,6 @@ def ways_page(world):
     page.says("Let your Bisq")
     page.go("#/ways")
     return page
-
-
-def restore(world, text):
-    """The node as it was, for the checks after this one."""
-    world.config.write_text(text)
-    world.end()
-    world.begin()
 
 
 def browsers_are_switched_on_and_off_and_nothing_else_is_changed(world):
@@ -306,6 +300,25 @@ def apples_certificate_is_chosen_and_its_password_is_asked_for(world):
     restore(world, before)
 
 
+def a_file_of_another_kind_is_no_service_account(world):
+    before = world.config.read_text()
+    with ways_page(world) as page:
+        tap_switch(page, "#way-google")
+        for name, content, says in [
+            ("google-services.json", b'{"project_info": {"project_id": "x"}, "client": []}', "which belongs into the phone's app"),
+            ("client.json", b'{"installed": {"client_id": "x"}}', "this is an OAuth client, and no account"),
+            ("AuthKey.p8", b"-----BEGIN PRIVATE KEY-----\n", "This file can\u2019t be used: this is no service account of Google's"),
+            ("film.mp4", bytes(range(256)) * 8, "This file can\u2019t be used: this is no service account of Google's"),
+        ]:
+            page.run("document.getElementById('file-google').value = ''")
+            choose(page, "#choose-google", name, content)
+            until(lambda: page.run("return document.getElementById('file-google').value !== ''"), "the file to be read")
+            page.tap("Show what changes")
+            page.says(says)
+            page.run("for (const one of document.querySelectorAll('#way-google .fault')) one.textContent = ''")
+    equal((world.config.read_text(), list(world.directory.glob("state/gateway-keys/*.json"))), (before, []))
+
+
 def choose(page, chooser, name, content):
     """Chooses a file, as a person does in the browser's dialog."""
     page.run(
@@ -347,5 +360,5 @@ checks = [
     only_mine_is_a_switch_and_says_that_nothing_rings_with_an_empty_book,
     a_node_that_is_back_before_its_answer_is_read_is_seen, two_browsers_with_one_switch_do_not_overwrite_each_other,
     apples_key_is_chosen_and_the_ids_are_asked_for, apples_certificate_is_chosen_and_its_password_is_asked_for,
-    the_console_gets_an_onion_address_by_a_switch,
+    a_file_of_another_kind_is_no_service_account, the_console_gets_an_onion_address_by_a_switch,
 ]

@@ -212,3 +212,10 @@ class FirefoxPage(ConsolePage):
     def close(self):
         self.firefox.use(self.handle)
         self.firefox.close(self.context)
+
+
+def restore(world, text):
+    """The node as it was, for the checks after this one."""
+    world.config.write_text(text)
+    world.end()
+    world.begin()
