@@ -100,9 +100,12 @@ def with_the_console_in(browser, listed):
         world.stop()
 
 
+has_all_in_firefox = "console" in sys.argv or "TEST_LONG" in os.environ
+
+
 def with_the_console():
     """In both browsers, each at a node of its own. Two beside everything else take the machine from other tests: the short
-    form of all has Firefox in the walk, and this part by its name has both."""
+    form of all has Firefox in the walk, with the mistakes and the switches, and this part by its name has all in both."""
     modules = [
         console_checks, console_text_checks, console_keep_checks, console_mistakes_checks, console_ways_checks,
         console_hostile_checks, console_language_checks,
@@ -110,13 +113,14 @@ def with_the_console():
     listed = [check for module in modules for check in module.checks]
     once = [check for module in modules for check in getattr(module, "in_chromium", [])] + console_calls_checks.checks
     parts = {"console in Chromium": lambda: with_the_console_in(Chromium, listed + once)}
-    if "console" in sys.argv or "TEST_LONG" in os.environ:
+    if has_all_in_firefox:
         parts["console in Firefox"] = lambda: with_the_console_in(Firefox, listed)
     in_parallel(parts)
 
 
 def walking():
-    """An owner's whole way, in both browsers one after the other."""
+    """An owner's whole way, in both browsers one after the other; then in Firefox the mistakes on it, and the switches, which
+    Chromium meets in the console's part."""
     lab = console_walk_checks.Lab(root, deployed("walk"))
     chromium = Chromium()
     try:
@@ -129,6 +133,8 @@ def walking():
     finally:
         chromium.stop()
         lab.stop()
+    if not has_all_in_firefox:
+        with_the_console_in(Firefox, console_mistakes_checks.checks + console_ways_checks.checks)
 
 
 def in_parallel(parts):
