@@ -1,5 +1,4 @@
 import CSQLite
-import Crypto
 import Glibc
 
 /// Tells whether somebody has written into the files that SQLite has open who is not SQLite: a copy over the file, an
@@ -33,8 +32,8 @@ struct FileContents {
     private struct Known {
         let log: Log
         var extent: Extent
-        /// The digest of the contents; `nil`: there are more than ``mostDigested``.
-        let digest: [UInt8]?
+        /// The hash of the contents, of this process; `nil`: there are more than ``mostHashed``.
+        let hash: Int?
     }
 
     private let path: String
@@ -44,12 +43,12 @@ struct FileContents {
     private var foreign: Extent?
     private var isLogWrittenOver = false
 
-    /// Bytes of the largest file whose digest is kept. Where more stand in it, SQLite's own check has to say whether the
-    /// contents are sound, as at a start. A digest is made after each move of the log, on the store's own thread: with 0.9 s for
-    /// a GiB it takes 27 ms for the largest, after some thousands of notifications.
-    private static let mostDigested = 32 << 20
+    /// Bytes of the largest file whose hash is kept. Where more stand in it, SQLite's own check has to say whether the
+    /// contents are sound, as at a start. A hash is made after each move of the log, on the store's own thread: it takes
+    /// 30 ms for the largest, after some thousands of notifications.
+    private static let mostHashed = 32 << 20
     /// Bytes that are read and hashed at once.
-    private static let slice = 1 << 20
+    private static let slice = 1 << 16
 
     init(path: String) { self.path = path }
 
@@ -70,16 +69,16 @@ struct FileContents {
         // What was compared already, and the file of another's for as long as it stands there.
         if extent == foreign || isKnown && extent == last?.extent || !isKnown && foreign != nil { return }
         // Of two writings within one step of the clock that files are dated by, the time is the same.
-        let digest = digest(of: extent, connection)
+        let hash = hash(of: extent, connection)
         // Nobody has begun between, or written.
         guard let after = connection.log(isIndex: true), after.salts == log.salts, after.moving == log.moved,
             Extent(path) == extent
         else { return }
         guard isKnown, let last else {
-            last = Known(log: log, extent: extent, digest: digest)
+            last = Known(log: log, extent: extent, hash: hash)
             return
         }
-        guard isSame(digest, as: last, connection) else {
+        guard isSame(hash, as: last, connection) else {
             foreign = extent
             return
         }
@@ -89,22 +88,23 @@ struct FileContents {
         self.last?.extent = extent
     }
 
-    /// Whether the file has the contents that are known. For a file too large for a digest, SQLite's check for damage
+    /// Whether the file has the contents that are known. For a file too large for a hash, SQLite's check for damage
     /// decides, unless the file was once found to be another's.
-    private func isSame(_ digest: [UInt8]?, as last: Known, _ connection: SQLiteConnection) -> Bool {
-        if let known = last.digest { return digest == known }
+    private func isSame(_ hash: Int?, as last: Known, _ connection: SQLiteConnection) -> Bool {
+        if let known = last.hash { return hash == known }
         return foreign == nil && FileRun.isSound(path, connection)
     }
 
-    private func digest(of extent: Extent, _ connection: SQLiteConnection) -> [UInt8]? {
-        guard extent.size <= FileContents.mostDigested else { return nil }
-        var digests: [UInt8] = []
+    /// Swift's own hash finds what somebody has written by mistake, and needs none of the code of a digest at rest.
+    private func hash(of extent: Extent, _ connection: SQLiteConnection) -> Int? {
+        guard extent.size <= FileContents.mostHashed else { return nil }
+        var hasher = Hasher()
         for start in stride(from: 0, to: extent.size, by: FileContents.slice) {
             let end = min(start + FileContents.slice, extent.size)
             guard let bytes = connection.bytes(start..<end) else { return nil }
-            digests += Hash.sha256(bytes)
+            bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
         }
-        return Hash.sha256(digests)
+        return hasher.finalize()
     }
 }
 
