@@ -43,6 +43,9 @@ struct Disk {
         undeleted = [:]
     }
 
+    /// What of a file is surely found after a power cut now.
+    func durable(_ name: String) -> [UInt8] { files[name]?.durable ?? [] }
+
     /// What is found after a power cut now: contents by name.
     func remains(using random: inout SeededRandom) -> [String: [UInt8]] {
         // Now all of it is lost, now little.

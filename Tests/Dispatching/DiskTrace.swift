@@ -37,8 +37,11 @@ final class DiskTrace: @unchecked Sendable {
     /// How many operations there have been.
     var position: Int { lock.withLock { operations.count } }
 
+    /// From now on each so manieth sync fails.
+    func fail(each number: Int) { lock.withLock { failing = number } }
+
     /// From now on no sync fails.
-    func heal() { lock.withLock { failing = 0 } }
+    func heal() { fail(each: 0) }
 
     fileprivate func failsSync() -> Bool {
         lock.withLock {

@@ -26,6 +26,95 @@ import Vectors
         #expect(operations.count { if case .failedSync = $0 { true } else { false } } > 1)
     }
 
+    /// A store in a directory of its own, with one notification of each number.
+    private struct Store {
+        let directory = NSTemporaryDirectory() + "onionbell-power-\(UUID().uuidString)"
+        let trace: DiskTrace
+        let outbox: OutboxStore
+
+        init() async throws {
+            try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+            trace = DiskTrace(directory: directory)
+            outbox = try await OutboxStore(path: directory + "/outbox.sqlite")
+        }
+
+        func store(_ number: UInt64) async throws {
+            let digest = Digest(high: number, low: number)
+            let lane = LaneID(app: "android", host: .production)
+            let notification = Notification(
+                id: NotificationID(high: 1, low: number), lane: lane,
+                deviceToken: DeviceToken(String(repeating: "t", count: 40)), message: "QUJD", isUrgent: false,
+                hasSound: false, isMutableContent: false, isContentAvailable: false,
+                expiresAt: .max, acceptedAt: EventLoop.unixTime)
+            let digests = SubmissionDigests(token: digest, identity: digest, content: digest)
+            let change = OutboxChange.store(StoreRequest(notification: notification, digests: digests))
+            _ = try await outbox.commit([change])
+        }
+
+        func end(_ sequence: Int64, isAwaited: Bool) async throws {
+            _ = try await outbox.commit([.finish(sequence: sequence, .delivered)], isAwaited: isAwaited)
+        }
+
+        /// Syncs of the log.
+        var syncs: Int {
+            trace.all.count { if case .sync("outbox.sqlite-wal") = $0 { true } else { false } }
+        }
+
+        /// The numbers that wait after the process has ended now, or its machine has lost its power and all that was not
+        /// brought to the disk.
+        func waiting(afterPowerCut isCut: Bool) async throws -> [Int64] {
+            let copy = directory + "/copy"
+            try FileManager.default.createDirectory(atPath: copy, withIntermediateDirectories: true)
+            defer { try? FileManager.default.removeItem(atPath: copy) }
+            var disk = Disk()
+            for operation in trace.all { disk.apply(operation) }
+            for name in ["outbox.sqlite", "outbox.sqlite-wal"] {
+                let found =
+                    try isCut
+                    ? Data(disk.durable(name)) : Data(contentsOf: URL(filePath: directory + "/" + name))
+                try found.write(to: URL(filePath: copy + "/" + name))
+            }
+            let other = try await OutboxStore(path: copy + "/outbox.sqlite")
+            let waiting = try await other.content().waiting.map(\.sequence)
+            await other.close()
+            return waiting
+        }
+
+        func close() async {
+            await outbox.close()
+            try? FileManager.default.removeItem(atPath: directory)
+        }
+    }
+
+    /// Nobody hears of it: a power cut may lose it, the end of the process may not.
+    @Test func anEndThatNobodyAwaitsCostsNoSync() async throws {
+        let store = try await Store()
+        for number in 1...3 as ClosedRange<UInt64> { try await store.store(number) }
+        let before = store.syncs
+        try await store.end(1, isAwaited: false)
+        #expect(store.syncs == before)
+        #expect(try await store.waiting(afterPowerCut: false) == [2, 3])
+        #expect(try await store.waiting(afterPowerCut: true) == [1, 2, 3])
+        try await store.end(2, isAwaited: true)
+        #expect(store.syncs == before + 1)
+        #expect(try await store.waiting(afterPowerCut: true) == [3])
+        await store.close()
+    }
+
+    /// The disk forgets the end that it could not write, and what comes behind it in the log must not go with it.
+    @Test func aSyncThatFailsBehindAnEndLosesNothingThatComesLater() async throws {
+        let store = try await Store()
+        try await store.store(1)
+        try await store.end(1, isAwaited: false)
+        store.trace.fail(each: 1)
+        await #expect(throws: OutboxError.self) { try await store.store(2) }
+        await #expect(throws: OutboxError.self) { try await store.store(2) }
+        store.trace.heal()
+        try await store.store(3)
+        #expect(try await store.waiting(afterPowerCut: true).contains(2))
+        await store.close()
+    }
+
     @discardableResult
     private func cutPower(seed: UInt64, failing: Int) async throws -> [DiskTrace.Operation] {
         let directory = NSTemporaryDirectory() + "onionbell-power-\(UUID().uuidString)"
@@ -72,6 +161,8 @@ private final class History: Gateway {
     private var random: SeededRandom
     private var stored: [String: Int] = [:]
     private var told: [String: Int] = [:]
+    /// The senders of the others await no outcome.
+    private var awaiting = 0
     /// When a gateway took one first, or judged it otherwise.
     private var judged: [String: Int] = [:]
     private var submissions: [String: Submission] = [:]
@@ -111,7 +202,9 @@ private final class History: Gateway {
             }
             if draw(4) == 0 { await EventLoop.pass(.milliseconds(draw(5))) }
         }
-        try await EventLoop.until { self.told.count == History.count }
+        try await EventLoop.until {
+            self.told.count == self.awaiting && self.judged.count == History.count
+        }
         await dispatcher.stop()
     }
 
@@ -128,19 +221,23 @@ private final class History: Gateway {
             deviceToken: String(repeating: "t", count: 40) + "\(device)", message: message,
             isUrgent: draw(2) == 0)
         submissions[message] = submission
-        submit(submission, message, to: dispatcher)
+        let isAwaiting = draw(2) == 0
+        if isAwaiting { awaiting += 1 }
+        submit(submission, message, awaitsOutcome: isAwaiting, to: dispatcher)
     }
 
     /// Until it is stored.
-    private func submit(_ submission: Submission, _ message: String, to dispatcher: Dispatcher) {
-        dispatcher.submit(submission, awaitsOutcome: true) { [self] receipt in
+    private func submit(
+        _ submission: Submission, _ message: String, awaitsOutcome: Bool, to dispatcher: Dispatcher
+    ) {
+        dispatcher.submit(submission, awaitsOutcome: awaitsOutcome) { [self] receipt in
             switch receipt {
             case .stored: stored[message] = trace.position
             case .ended: told[message] = trace.position
             case .busy where dispatcher.outboxFault != nil:
                 Task {
                     try? await EventLoop.until { dispatcher.outboxFault == nil }
-                    submit(submission, message, to: dispatcher)
+                    submit(submission, message, awaitsOutcome: awaitsOutcome, to: dispatcher)
                 }
             case .busy, .held, .kept: Issue.record("\(receipt)")
             }

@@ -25,6 +25,33 @@ import Testing
         #expect(pace.rest(at: 902_000_000) == nil)
     }
 
+    // MARK: Ends that nobody awaits
+
+    /// The first is written at once: a node that is killed a moment later sends it to nobody again.
+    @Test func endsThatFollowOneAnotherGather() {
+        var commits = Commits(mostLookups: 10)
+        func end(_ sequence: Int64, at time: MonotonicTime) -> Bool {
+            commits.append(.finish(sequence: sequence, .delivered))
+            return commits.schedule(at: time, isStopping: false)
+        }
+        let first = end(1, at: 0)
+        #expect(first)
+        _ = commits.begin(at: 0)
+        let commit = commits.committed().commit
+        #expect(!commit.isAwaited)
+        commits.rest(after: commit, at: 100)
+        let second = end(2, at: 5_000)
+        #expect(!second)
+        #expect(commits.wakeAt == MonotonicTime(nanoseconds: 100) + CommitPace.gathering)
+        // Whatever somebody waits for takes it along at once.
+        commits.append(.buryToken(Digest(high: 1, low: 2), DeadToken(since: 5, buriedAt: 6)))
+        let third = commits.schedule(at: 6_000, isStopping: false)
+        #expect(third)
+        let taken = commits.begin(at: 6_000)
+        #expect(taken?.count == 2)
+        #expect(commits.running?.isAwaited == true)
+    }
+
     // MARK: Where nodes share a store
 
     /// Ends gather; what a sender waits for takes them along at once.

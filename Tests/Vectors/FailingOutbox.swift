@@ -10,10 +10,12 @@ package actor FailingOutbox: Outbox {
     package func setFault(_ fault: OutboxError?) { self.fault = fault }
     package func content() async throws(OutboxError) -> OutboxContent { try await real.content() }
     package func claim(_ claim: Claim) async throws(OutboxError) -> Claimed { try await real.claim(claim) }
-    package func commit(_ changes: [OutboxChange]) async throws(OutboxError) -> [StoreResult] {
+    package func commit(
+        _ changes: [OutboxChange], isAwaited: Bool
+    ) async throws(OutboxError) -> [StoreResult] {
         if let fault { throw fault }
         lastCommit = changes
-        return try await real.commit(changes)
+        return try await real.commit(changes, isAwaited: isAwaited)
     }
     package func notifications(_ sequences: [Int64]) async throws(OutboxError) -> [Int64: Notification] {
         try await real.notifications(sequences)

@@ -169,9 +169,10 @@ package final class Dispatcher {
 
     private func commit() {
         guard let changes = pipeline.beginCommit(at: .now) else { return }
+        let isAwaited = pipeline.isCommitAwaited
         Task {
             do throws(OutboxError) {
-                let results = try await outbox.commit(changes)
+                let results = try await outbox.commit(changes, isAwaited: isAwaited)
                 pipeline.committed(results, at: .now)
             } catch {
                 tally.commits.failed += 1

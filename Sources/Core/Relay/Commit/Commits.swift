@@ -19,6 +19,7 @@ struct Commits: Sendable {
         let shelving: [Int]
         let moves: Int
         let begun: MonotonicTime
+        let isAwaited: Bool
     }
 
     private var changes = PendingChanges()
@@ -62,6 +63,11 @@ struct Commits: Sendable {
     /// Deliveries that wait for other changes.
     var unwritten: Int { changes.unwritten }
     var isRunning: Bool { running != nil }
+    /// Whether somebody hears of the next one, or it has more than ends. A power cut that loses an end has the notification
+    /// sent once more, under the same ids.
+    private var isAwaited: Bool {
+        changes.hasMoreThanEnds || !tickets.isEmpty || !unreported.isEmpty || fault != nil
+    }
     /// Whether nothing is left that would have to be written.
     var isDone: Bool { running == nil && changes.isEmpty && changes.unwritten == 0 }
     /// Whether something that the operator has moved is not in the outbox yet.
@@ -170,6 +176,11 @@ struct Commits: Sendable {
             isGathering = true
             return false
         }
+        if !pace.isShared, !isAwaited, pace.endsAt > time {
+            askAt = max(next, pace.endsAt)
+            isGathering = true
+            return false
+        }
         guard rest != nil else { return ask() }
         askAt = next
         isGathering = false
@@ -210,13 +221,14 @@ struct Commits: Sendable {
     mutating func begin(at time: MonotonicTime) -> [OutboxChange]? {
         isAsked = false
         guard running == nil, !changes.isEmpty || fault != nil else { return nil }
+        let isAwaited = isAwaited
         var taken = changes.take()
         writeAt = .max
         // A commit that has nothing to write would succeed on a full disk.
         if fault != nil { taken.append(.proof) }
         running = Running(
             changes: taken, tickets: tickets, unreported: unreported, shelving: shelving, moves: moves,
-            begun: time)
+            begun: time, isAwaited: isAwaited)
         isUrgent = false
         lookups = 0
         shelving = []
@@ -244,7 +256,7 @@ struct Commits: Sendable {
 
     /// Notes that all have heard of a commit's results. The next commit may begin after a rest as long as this one took.
     mutating func rest(after commit: Running, at time: MonotonicTime) {
-        pace.ended(begunAt: commit.begun, at: time)
+        pace.ended(begunAt: commit.begun, at: time, isAwaited: commit.isAwaited)
     }
 
     /// Ends the running commit, which has failed and changed nothing. Changes that follow from deliveries go into the next

@@ -175,10 +175,12 @@ package protocol Outbox: Sendable {
     /// end; one that is shelved is handed out again.
     func claim(_ claim: Claim) async throws(OutboxError) -> Claimed
 
-    /// Makes all changes or none. Durable when it returns: a power cut loses none of them.
+    /// Makes all changes or none. They outlast the process when it returns.
     ///
+    /// - Parameter isAwaited: Whether a power cut must lose none of them. A commit that nobody awaits is as safe once a
+    ///   later one has returned that somebody awaits.
     /// - Returns: One result for each `store` and `lookUp`, in their order.
-    func commit(_ changes: [OutboxChange]) async throws(OutboxError) -> [StoreResult]
+    func commit(_ changes: [OutboxChange], isAwaited: Bool) async throws(OutboxError) -> [StoreResult]
 
     /// Returns the notifications with these sequence numbers that are still waiting.
     func notifications(_ sequences: [Int64]) async throws(OutboxError) -> [Int64: Notification]
@@ -191,6 +193,13 @@ package protocol Outbox: Sendable {
 
     /// Ends the outbox's work; nothing may be asked of it afterwards.
     func close() async
+}
+
+extension Outbox {
+    /// Makes all changes or none: a power cut loses none of them.
+    package func commit(_ changes: [OutboxChange]) async throws(OutboxError) -> [StoreResult] {
+        try await commit(changes, isAwaited: true)
+    }
 }
 
 /// Why the outbox did nothing. Nothing of the commit took effect.

@@ -26,11 +26,17 @@ struct PendingChanges: Sendable {
     /// The last word about the clock, if there is one. Whatever has its time from that clock is never written without it.
     private var clock: [OutboxChange] = []
 
+    /// Whether there is more than ends.
+    private(set) var hasMoreThanEnds = false
+
     /// Whether nothing needs a commit at once.
     var isEmpty: Bool { changes.isEmpty && lanes.isEmpty && forgetting.isEmpty && clock.isEmpty }
 
     /// Notes the state of a lane; `nil`: that of a new lane.
-    mutating func note(_ lane: LaneID, _ record: LaneRecord?) { lanes[lane] = .some(record) }
+    mutating func note(_ lane: LaneID, _ record: LaneRecord?) {
+        lanes[lane] = .some(record)
+        hasMoreThanEnds = true
+    }
 
     mutating func remember(_ digests: SubmissionDigests, acceptedAt: UnixTime) {
         remembered.append((digests, acceptedAt))
@@ -53,9 +59,13 @@ struct PendingChanges: Sendable {
         }
     }
 
-    mutating func prepend(_ changes: [OutboxChange]) { self.changes.insert(contentsOf: changes, at: 0) }
+    mutating func prepend(_ changes: [OutboxChange]) {
+        self.changes.insert(contentsOf: changes, at: 0)
+        hasMoreThanEnds = true
+    }
 
     mutating func append(_ change: OutboxChange) {
+        if case .finish = change {} else { hasMoreThanEnds = true }
         switch change {
         case .forget: forgetting = [change]
         case .clock: clock = [change]
@@ -87,7 +97,7 @@ struct PendingChanges: Sendable {
         }
         if !clock.isEmpty { taken.insert(contentsOf: clock, at: 0) }
         if !forgetting.isEmpty { taken.insert(contentsOf: forgetting, at: 0) }
-        (forgetting, clock) = ([], [])
+        (forgetting, clock, hasMoreThanEnds) = ([], [], false)
         return taken
     }
 
@@ -107,6 +117,7 @@ struct PendingChanges: Sendable {
     /// commit, before what has come since. Changes that a later one makes needless are let go, so
     /// that a long outage of the disk fills no memory.
     mutating func putBack(_ failed: [OutboxChange]) {
+        hasMoreThanEnds = true
         endings.add(missing: earlierEndings)
         earlierEndings.empty()
         for case .lane(let lane, let record) in failed where !lanes.keys.contains(lane) { note(lane, record) }

@@ -28,6 +28,9 @@ extension Pipeline {
         return commits.begin(at: now.monotonic)
     }
 
+    /// Whether a power cut must not lose the commit that runs: somebody hears of it, or it has more than ends.
+    package var isCommitAwaited: Bool { commits.running?.isAwaited ?? true }
+
     /// Takes the results of a commit that has taken effect.
     ///
     /// - Parameter results: One for each submission in it, in their order.

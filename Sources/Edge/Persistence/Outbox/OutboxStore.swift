@@ -2,7 +2,7 @@ import Clocks
 import Reactor
 import Relay
 
-/// The outbox in a store of any engine: durable when ``commit(_:)`` returns.
+/// The outbox in a store of any engine: durable when ``commit(_:isAwaited:)`` returns.
 ///
 /// It runs on a thread of its own, one commit at a time; whoever calls gathers what comes meanwhile into the next.
 package actor OutboxStore: Outbox {
@@ -63,13 +63,17 @@ package actor OutboxStore: Outbox {
     }
 
     package func commit(_ changes: [OutboxChange]) throws(OutboxError) -> [StoreResult] {
+        try commit(changes, isAwaited: true)
+    }
+
+    package func commit(_ changes: [OutboxChange], isAwaited: Bool) throws(OutboxError) -> [StoreResult] {
         let writes = writes
         self.writes = []
         commits += 1
         do throws(OutboxError) {
             try lookForPlace()
             let (results, failures) = try translated { (store) throws(StoreError) in
-                try store.commit(changes, writes)
+                try store.commit(changes, writes, isAwaited: isAwaited || !writes.isEmpty)
             }
             try lookAgain()
             for (write, failure) in zip(writes, failures) { write.end(failure.map(translation)) }

@@ -97,21 +97,21 @@ package final class StoreStatements {
     ///
     /// - Returns: A result for each `store` and `lookUp`, and for each of `writes` why nothing of it was done, or `nil`.
     func commit(
-        _ changes: [OutboxChange], _ writes: [DoorWrite] = []
+        _ changes: [OutboxChange], _ writes: [DoorWrite] = [], isAwaited: Bool = true
     ) throws(StoreError) -> (results: [StoreResult], failures: [StoreError?]) {
-        guard let sharing else { return try commitOnce(changes, writes) }
+        guard let sharing else { return try commitOnce(changes, writes, isAwaited: isAwaited) }
         return try sharing.commit(changes) { () throws(StoreError) in try commitOnce(changes, writes) }
     }
 
     private func commitOnce(
-        _ changes: [OutboxChange], _ writes: [DoorWrite]
+        _ changes: [OutboxChange], _ writes: [DoorWrite], isAwaited: Bool = true
     ) throws(StoreError) -> (results: [StoreResult], failures: [StoreError?]) {
         var results: [StoreResult] = []
         var failures: [StoreError?] = []
         var hasForgotten = false
         let firstSequence = nextSequence
         identities.begin()
-        try connection.engine.begin()
+        if isAwaited { try connection.engine.begin() } else { try connection.engine.beginUnawaited() }
         do throws(StoreError) {
             try sharing?.begin(changes)
             for change in changes {

@@ -22,6 +22,9 @@ package protocol EngineConnection: AnyObject {
     // MARK: Transactions
 
     func begin() throws(StoreError)
+
+    /// Begins a transaction that a power cut may lose until one of ``begin()`` has been committed after it.
+    func beginUnawaited() throws(StoreError)
     func commit() throws(StoreError)
 
     /// Rolls back the transaction, if there still is one.
@@ -89,6 +92,7 @@ package enum StoreStanding {
 /// The answers of an engine that can do nothing more.
 extension EngineConnection {
     package func close() {}
+    package func beginUnawaited() throws(StoreError) { try begin() }
     package func settle() throws(StoreError) {}
     package func promise() throws(StoreError) {}
     package func lockTables() throws(StoreError) {}

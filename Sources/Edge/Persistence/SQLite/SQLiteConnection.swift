@@ -15,6 +15,15 @@ final class SQLiteConnection: EngineConnection {
     private var beginning: SQLiteStatement?
     private var ending: SQLiteStatement?
     private var proof: SQLiteStatement?
+    /// Whether the running transaction need not be on the disk when it is committed.
+    private var isUnawaited = false
+    /// Whether the log ends with commits that were not brought to the disk.
+    private var hasUnsynced = false
+    /// Whether the disk has failed to take them: it forgets what it could not write (fsync(2), Errors), and what came behind
+    /// would be cut off. So all is moved out of the log before anything more is committed.
+    private var hasHole = false
+    /// SQLite's own number of frames in the log after which they are moved into the file.
+    private static let checkpointFrames: Int32 = 1000
     private var run: StoreFile?
     /// The name of a copy once it is whole.
     var whole: String?
@@ -130,9 +139,47 @@ final class SQLiteConnection: EngineConnection {
 
     // MARK: Transactions
 
-    func begin() throws(StoreError) { try run(&beginning, "BEGIN IMMEDIATE") }
+    func begin() throws(StoreError) {
+        if hasHole {
+            try sweep()
+            (hasHole, hasUnsynced) = (false, false)
+        }
+        try run(&beginning, "BEGIN IMMEDIATE")
+    }
 
-    func commit() throws(StoreError) { try run(&ending, "COMMIT") }
+    /// In the log, but not brought to the disk: the next commit does that for both.
+    func beginUnawaited() throws(StoreError) {
+        try execute("PRAGMA synchronous = NORMAL")
+        // A checkpoint would bring it to the disk and tell nobody when that fails.
+        sqlite3_wal_autocheckpoint(handle, 0)
+        isUnawaited = true
+        do throws(StoreError) {
+            try begin()
+        } catch {
+            endUnawaited()
+            throw error
+        }
+    }
+
+    func commit() throws(StoreError) {
+        do throws(StoreError) {
+            try run(&ending, "COMMIT")
+        } catch {
+            hasHole = hasHole || hasUnsynced && sqlite3_extended_errcode(handle) & 0xFF == SQLITE_IOERR
+            throw error
+        }
+        hasUnsynced = isUnawaited
+        endUnawaited()
+    }
+
+    /// All that is written from now on is brought to the disk. Not within a transaction, where SQLite refuses it.
+    private func endUnawaited() {
+        guard isUnawaited else { return }
+        isUnawaited = false
+        sqlite3_wal_autocheckpoint(handle, SQLiteConnection.checkpointFrames)
+        // It fails only without memory; the first commit of a start asks whether it holds.
+        do { try execute("PRAGMA synchronous = FULL") } catch { preconditionFailure("\(error)") }
+    }
 
     /// Runs a statement that stays prepared.
     private func run(_ statement: inout SQLiteStatement?, _ sql: String) throws(StoreError) {
@@ -144,7 +191,10 @@ final class SQLiteConnection: EngineConnection {
 
     /// Rolls back the transaction. Some errors have rolled back by themselves; then there is nothing left to
     /// roll back.
-    func rollback() { if isInTransaction { try? execute("ROLLBACK") } }
+    func rollback() {
+        if isInTransaction { try? execute("ROLLBACK") }
+        if !isInTransaction { endUnawaited() }
+    }
 
     var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
