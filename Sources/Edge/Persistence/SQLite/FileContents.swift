@@ -95,7 +95,8 @@ struct FileContents {
         return foreign == nil && FileRun.isSound(path, connection)
     }
 
-    /// Swift's own hash finds what somebody has written by mistake, and needs none of the code of a digest at rest.
+    /// Returns the hash of the file. Swift's own finds what somebody has written by mistake, and needs none of the code of a
+    /// digest at rest.
     private func hash(of extent: Extent, _ connection: SQLiteConnection) -> Int? {
         guard extent.size <= FileContents.mostHashed else { return nil }
         var hasher = Hasher()

@@ -147,7 +147,7 @@ final class SQLiteConnection: EngineConnection {
         try run(&beginning, "BEGIN IMMEDIATE")
     }
 
-    /// In the log, but not brought to the disk: the next commit does that for both.
+    /// Begins a transaction that is in the log when it is committed, but not on the disk: the next one brings both there.
     func beginUnawaited() throws(StoreError) {
         try execute("PRAGMA synchronous = NORMAL")
         // A checkpoint would bring it to the disk and tell nobody when that fails.
@@ -172,7 +172,7 @@ final class SQLiteConnection: EngineConnection {
         endUnawaited()
     }
 
-    /// All that is written from now on is brought to the disk. Not within a transaction, where SQLite refuses it.
+    /// Brings to the disk all that is written from now on. Not within a transaction, where SQLite refuses it.
     private func endUnawaited() {
         guard isUnawaited else { return }
         isUnawaited = false
