@@ -18,7 +18,7 @@ sources = (
     "Sources/Edge/Gateways/Connection/GatewayURL.swift", "Sources/Features/Owner/Endpoint/Console/SettingsConsole.swift",
     "Sources/Features/Owner/Endpoint/Ways/*.swift", "Sources/Features/Owner/Endpoint/Calls/NodeCalls+Settings.swift",
     "Sources/Features/Owner/Endpoint/Console/NodeConsole+Listeners.swift", "Sources/Node/Doors/DoorListeners.swift",
-    "Sources/Node/Doors/DoorSockets.swift", "Sources/Node/NodeStart.swift", "Sources/Node/NodeError.swift", "Sources/Node/Onion/TransportPrograms.swift", "Sources/Base/Reactor/SOCKS5Handshake.swift", "Sources/Base/Reactor/Listener*.swift",
+    "Sources/Node/Doors/DoorSockets.swift", "Sources/Features/*/*Feature.swift", "Sources/Features/*/Endpoint/*Feature.swift", "Sources/Node/NodeStart.swift", "Sources/Node/NodeError.swift", "Sources/Node/Onion/TransportPrograms.swift", "Sources/Base/Reactor/SOCKS5Handshake.swift", "Sources/Base/Reactor/Listener*.swift",
 )  # fmt: skip
 # Files of those patterns that say nothing in the console.
 elsewhere = {
