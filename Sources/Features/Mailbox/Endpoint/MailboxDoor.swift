@@ -85,7 +85,7 @@ package final class MailboxDoor: LiveDoor {
         cleaning.start(after: .zero)
     }
 
-    package var openReadings: Int { readings.all.count }
+    package var openReadings: Int { readings.count }
     package var figures: Report.Mailboxes {
         var figures = counted
         figures.readersLimit = settings.readers
@@ -103,7 +103,7 @@ package final class MailboxDoor: LiveDoor {
         pushes.keep { directory.has($0) }
         unknownTopics.clean(at: EventLoop.now) { directory.pushTopic($0) != nil }
         books.forget(butTo: Set(mailboxes.flatMap { $0.readers.map(\.number) }))
-        for reading in readings.all.values
+        for reading in readings.all
         where reading.mailboxes.contains(where: { !directory.has($0) }) { reading.end() }
     }
 
@@ -114,7 +114,7 @@ package final class MailboxDoor: LiveDoor {
         delays.stop()
         keepAliveTimer.stop()
         replies.close()
-        for reading in readings.all.values { reading.end() }
+        for reading in readings.all { reading.end() }
         keepAlives = []
         await places.shutDown()
         await strangers.shutDown()
@@ -160,7 +160,7 @@ package final class MailboxDoor: LiveDoor {
         shares.clean(at: EventLoop.now)
         unknownTopics.clean(at: EventLoop.now) { directory.pushTopic($0) != nil }
         Task {
-            let read = Set(readings.all.values.flatMap(\.pushTopics))
+            let read = Set(readings.all.flatMap(\.pushTopics))
             if !read.isEmpty { try? await store.touch(read, at: EventLoop.unixMilliseconds) }
             // What could not be deleted now is deleted later, and shown to nobody.
             tell((try? await store.forget(expiredBefore: EventLoop.unixMilliseconds)) ?? [])
@@ -324,7 +324,7 @@ package final class MailboxDoor: LiveDoor {
     private func scheduleKeepAlive(of reading: MailboxReading) {
         let due = EventLoop.now + settings.keepAlive
         // Those that have ended are never more than those that are there, and a few.
-        if keepAlives.count > 2 * readings.all.count + 64 { keepAlives.removeAll(where: \.reading.hasEnded) }
+        if keepAlives.count > 2 * readings.count + 64 { keepAlives.removeAll(where: \.reading.hasEnded) }
         keepAlives.append((due, reading))
         if !keepAliveTimer.isRunning { keepAliveTimer.start(after: settings.keepAlive) }
     }

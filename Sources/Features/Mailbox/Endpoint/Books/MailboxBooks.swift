@@ -122,22 +122,22 @@ package struct MailboxReturn: Sendable {
 /// The way of one connection through the mailboxes that it reads.
 package struct MailboxStream: Sendable {
     package struct Source: Sendable {
-        package let reader: Int64?
         /// The place up to which everything was sent, or left out by a filter.
         package fileprivate(set) var place: MailboxPlace
         fileprivate var after: Int64
+        package let reader: Int64?
         /// Whether the reader was sent anything that it has not acknowledged.
         fileprivate var hasBrought: Bool
     }
 
-    /// Whether a filter leaves messages out. Then nothing is acknowledged: nobody has seen those.
-    package let isFiltered: Bool
     /// The mailboxes, in the order of the request.
     package private(set) var sources: [Source]
     /// A digest of the readers (FNV-1a over their numbers, in order): another request of the same mailboxes has the same.
     fileprivate let readers: Int64
     /// The last message that was sent.
     package private(set) var last: (number: Int64, id: String)?
+    /// Whether a filter leaves messages out. Then nothing is acknowledged: nobody has seen those.
+    package let isFiltered: Bool
 
     package var places: [MailboxPlace] { sources.map(\.place) }
     /// Whether the connection's reader can acknowledge anything.
@@ -151,7 +151,7 @@ package struct MailboxStream: Sendable {
         self.readers = Int64(bitPattern: digest)
         sources = zip(starts, readers).map { start, reader in
             Source(
-                reader: reader, place: start.place, after: start.after,
+                place: start.place, after: start.after, reader: reader,
                 hasBrought: start.after < start.place.number)
         }
     }

@@ -92,7 +92,7 @@ extension MailboxDoor {
             guard
                 let all = try? await store.add(
                     pushTopic: mailbox, address: digests.address(topic), at: EventLoop.unixMilliseconds,
-                    sparing: Set(readings.all.values.flatMap(\.mailboxes)))
+                    sparing: Set(readings.all.flatMap(\.mailboxes)))
             else { return false }
             use(all)
             onMade?(all)

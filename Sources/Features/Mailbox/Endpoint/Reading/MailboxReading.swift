@@ -35,29 +35,30 @@ final class MailboxReading: LiveClient {
     let owner: Owner
     /// The circuit, address or connection by which the request came.
     let sender: Int
-    /// The mailboxes that are read, in the order of the topics.
-    private let sources: [Source]
-    private var stream: MailboxStream
-    private let kind: MailboxRequest.Kind
-    private let isPoll: Bool
+    /// The next reading of the same owner, which came later.
+    var next: MailboxReading?
+    private let live: LiveAnswer
+    private let door: MailboxDoor
     /// The filter, or none: apart, as nearly nobody has one.
     private let filter: [MailboxFilter]
-    /// A mailbox that is read.
+    /// What there is to know of the mailboxes that are read, in the order of the topics.
+    private let sources: [Source]
     struct Source {
         let topic: String
-        let mailbox: Int64
         let show: Mailbox.Show
         let isPush: Bool
     }
 
-    private let live: LiveAnswer
-    private let door: MailboxDoor
-    private var frames: WebSocketDecoder?
-    private var search = Search.idle
     /// The highest number that a pong has named.
     private var acknowledged: Int64 = 0
+    private var stream: MailboxStream
+    // Small ones side by side: ten thousand readers wait.
+    private let kind: MailboxRequest.Kind
+    private let isPoll: Bool
+    private var search = Search.idle
     /// Whether an acknowledgement is being written down.
     private var isAcknowledging = false
+    private var frames: WebSocketDecoder?
 
     private static let pageLength = 32
 
@@ -70,8 +71,7 @@ final class MailboxReading: LiveClient {
         (kind, isPoll, filter) = (request.kind, request.isPoll, request.filter.map { [$0] } ?? [])
         sources = granted.indices.map {
             Source(
-                topic: request.topics[$0], mailbox: granted[$0].mailbox.number,
-                show: granted[$0].mailbox.show,
+                topic: request.topics[$0], show: granted[$0].mailbox.show,
                 isPush: granted[$0].mailbox.isPush)
         }
         stream = door.books.open(
@@ -82,9 +82,9 @@ final class MailboxReading: LiveClient {
         }
     }
 
-    var mailboxes: [Int64] { sources.map(\.mailbox) }
+    var mailboxes: [Int64] { stream.places.map(\.mailbox) }
     /// The topics of UnifiedPush among the sources.
-    var pushTopics: [Int64] { sources.filter(\.isPush).map(\.mailbox) }
+    var pushTopics: [Int64] { zip(sources, mailboxes).filter(\.0.isPush).map(\.1) }
 
     func isBehind(_ place: MailboxPlace) -> Bool {
         stream.places.contains { $0.mailbox == place.mailbox && $0.number < place.number }
@@ -166,10 +166,11 @@ final class MailboxReading: LiveClient {
         guard !page.isEmpty else { return }
         door.books.join(&stream)
         var ahead = stream
+        let mailboxes = mailboxes
         var lines: [(source: Int, message: MailboxMessage, line: MailboxLine)] = []
         for (mailbox, message) in page {
             ahead.pass(message.number)
-            guard let index = sources.firstIndex(where: { $0.mailbox == mailbox }) else { continue }
+            guard let index = mailboxes.firstIndex(of: mailbox) else { continue }
             let line = door.line(message, of: sources[index])
             guard filter.first?.takes(line) ?? true else { continue }
             ahead.note(message.number, message.id, from: index)
