@@ -1,6 +1,6 @@
 import Clocks
 
-/// The notifications that went out before they were stored, and are not stored yet: see `Pipeline+AtOnce.swift`.
+/// The notifications that went out before they were stored, and are not stored yet: see `Pipeline+SendFirst.swift`.
 struct Unstored: Sendable {
     struct One: Sendable {
         let digests: SubmissionDigests
