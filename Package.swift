@@ -9,9 +9,9 @@ let checked: [SwiftSetting] = [
 /// Targets without I/O, clock or C: unsafe code needs the word `unsafe`, and there is none.
 let pure: [SwiftSetting] = checked + [.strictMemorySafety()]
 
-/// The node as it is installed: nothing looks into it for symbols, nothing in it unwinds its own stack (who debugs it reads
-/// `.eh_frame`, which stays), and packed relocations (glibc 2.36, as Debian 12 has it) take a tenth of their room. What runs
-/// at rest lies side by side: see `Deploy/tools/order`.
+/// The node as it is installed: nothing looks into it for symbols, nothing in it unwinds its own stack (whose tables, an
+/// eighth of it, only a debugger would read: the debug build has them), and packed relocations (glibc 2.36, as Debian 12 has
+/// it) take a tenth of their room. What runs at rest lies side by side: see `Deploy/tools/order`.
 let small: [LinkerSetting] = [
     .unsafeFlags(
         [
@@ -19,6 +19,7 @@ let small: [LinkerSetting] = [
             "-Xlinker", "-O2", "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs",
             "-Xlinker", "--symbol-ordering-file=\(Context.packageDirectory)/Deploy/tools/onionbelld.order",
             "-Xlinker", "--no-warn-symbol-ordering",
+            "-Xlinker", "-T", "-Xlinker", "\(Context.packageDirectory)/Deploy/tools/onionbelld.ld",
         ], .when(configuration: .release))
 ]
 
