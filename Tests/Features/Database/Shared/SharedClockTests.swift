@@ -131,8 +131,10 @@ extension SharedStoreTests {
 
     private static let holder = "datname = current_database() AND wait_event = 'PgSleep'"
 
+    /// Ends those who hold tables, and waits until they are gone: until then they are listed.
     private func unlock() throws {
-        _ = try directory.psql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE \(Self.holder)")
+        _ = try directory.psql(
+            "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE \(Self.holder)")
     }
 
     /// Nobody had renewed it, and another node took all that this one had.
