@@ -41,7 +41,7 @@ final class MailboxReading: LiveClient {
     private let door: MailboxDoor
     /// The filter, or none: apart, as nearly nobody has one.
     private let filter: [MailboxFilter]
-    /// What there is to know of the mailboxes that are read, in the order of the topics.
+    /// Names and kinds of the mailboxes that are read, in the order of the topics.
     private let sources: [Source]
     struct Source {
         let topic: String
